@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -21,18 +21,11 @@ from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_t
 from qdialect.errors import UserError, did_you_mean
 from qdialect.exactness import Exactness
 from qdialect.patterns.computing import learn_shapes
+from qdialect.patterns.sizes import size_names
 from qdialect.reasons import Blocked
-from qdialect.rewriting.changes import DIMS
 from qdialect.rewriting.driver import Rewriter, rewriting
 
 STILL_OPEN = Blocked("open-size", "a size of an input is not known", "say it: --batch N, or --sizes NAME=N")
-
-
-def _names(row: object) -> list[str]:
-    """Names of the dimensions of an input, empty for unnamed ones."""
-    listed = row.data.get(DIMS) if isinstance(row, DictionaryAttr) else None
-    parts = listed.data if isinstance(listed, ArrayAttr) else ()
-    return [part.data if isinstance(part, StringAttr) else "" for part in parts]
 
 
 def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[str, int]:
@@ -43,11 +36,10 @@ def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[s
     """
     if batch is not None and not (isinstance(batch, Integral) and batch > 0):
         raise UserError(f"the batch is {batch!r}", "give a whole number from 1 on")
-    functions = [op for op in module.ops if isinstance(op, FuncOp)] if rows else []
-    inputs = [
-        row for func in functions for row in (func.arg_attrs.data if func.arg_attrs is not None else ())
-    ]
-    known = dict.fromkeys(name for row in inputs for name in _names(row) if name)
+    inputs = (
+        [arg for op in module.ops if isinstance(op, FuncOp) for arg in op.body.block.args] if rows else []
+    )
+    known = dict.fromkeys(name for value in inputs for name in size_names(value) if name)
     sizes: dict[str, int] = {}
     for row in rows:
         name, _, number = row.partition("=")
@@ -86,14 +78,13 @@ class FixShapesPass(ModulePass):
     def _fix(
         self, func: FuncOp, sizes: dict[str, int], learnt: list[SSAValue], rewriter: Rewriter
     ) -> Blocked | None:
-        rows = func.arg_attrs.data if func.arg_attrs is not None else ()
         unknown = False
-        for place, argument in enumerate(list(func.body.block.args)):
+        for argument in list(func.body.block.args):
             shape, element = shape_of(argument.type), element_of(argument.type)
             if shape is None or element is None or DYNAMIC not in shape:
                 unknown |= shape is None
                 continue
-            names = _names(rows[place]) if place < len(rows) else []
+            names = size_names(argument)
             named = [sizes.get(names[k]) if k < len(names) else None for k in range(len(shape))]
             fallback = [self.batch if k == 0 else None for k in range(len(shape))]
             fixed = tuple(

@@ -27,7 +27,7 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of
-from qdialect.dialects.quant import DequantizeOp
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
@@ -47,24 +47,20 @@ from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
-KERNEL_WIDTH = 8
-"""Bits of the operands of integer kernels."""
 BYTES_MORE = 3
 """Additional bytes of a float element compared with an 8-bit one."""
 
 
 def _is_refused(op: OnnxOp) -> bool:
     """True if onnxruntime would fuse a product and its casts to a kernel that rejects several scales."""
-    x = op.operands[0]
-    type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
+    type, weight = (quantized_of(under_dequantize(value).type) for value in op.operands[:2])
     if type is None or op.get_trait(Window) is not None:
         return False
-    w = op.operands[1]
-    weight = quantized_of(w.owner.operands[0].type if isinstance(w.owner, DequantizeOp) else w.type)
-    refused = (
-        weight is not None and not weight.is_per_tensor and (bool(weight.blocks) or (rank_of(w) or 0) > 2)
-    )
-    return not type.is_per_tensor or (refused and weight is not None and weight.storage.width == 8)
+    if not type.is_per_tensor or weight is None:
+        return not type.is_per_tensor
+    is_batch = (rank_of(op.operands[1]) or 0) > 2
+    refused = not weight.is_per_tensor and (bool(weight.blocks) or is_batch)
+    return refused and weight.storage.width == BYTE_BITS
 
 
 def _quantized_weight(op: OnnxOp) -> SSAValue | None:
@@ -80,16 +76,15 @@ def _is_grouped(op: OnnxOp) -> bool:
 
 def _is_wide(op: OnnxOp) -> bool:
     """True if the activation is dequantized from more bits than integer kernels take."""
-    x = op.operands[0]
-    type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    return type is not None and type.storage.width > KERNEL_WIDTH
+    type = quantized_of(under_dequantize(op.operands[0]).type)
+    return type is not None and type.storage.width > BYTE_BITS
 
 
 def _is_alone(op: OnnxOp) -> bool:
     """True if only the weight is quantized, in 8 bits: weights of fewer bits have kernels of their own."""
     x, type = op.operands[0], quantized_of(under_dequantize(op.operands[1]).type)
     is_float = quantized_of(x.type) is None and not isinstance(x.owner, DequantizeOp)
-    return is_float and type is not None and type.storage.width == KERNEL_WIDTH
+    return is_float and type is not None and type.storage.width == BYTE_BITS
 
 
 def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:

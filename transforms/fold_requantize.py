@@ -13,14 +13,14 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, uniform_of, with_element
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, uniform_of
 from qdialect.dialects.quant import QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import clip_between
-from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.patterns.affine import SECOND_CONSUMER
 from qdialect.patterns.joins import requantized
+from qdialect.patterns.reading import retyped
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import OTHER_REGION, Blocked
@@ -69,16 +69,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     low, high = (
         int(i) for i in type.quantize(other.dequantize(np.array([other.storage.low, other.storage.high])))
     )
-    ops: list[Operation] = []
-    for op in reversed(chain):
-        if isinstance(op, QuantizeOp):
-            new: Operation = QuantizeOp(op.operands[0], type)
-        elif ops and (promise := op.get_trait(Commutes)) is not None:
-            new = promise.rebuilt(op, [ops[-1].results[0]], [type])
-        else:
-            new = copied(op, op.operands, [with_element(op.results[0].type, type)])
-        new.location = op.location
-        ops.append(new)
+    ops = retyped(chain[::-1], type)
     if (low, high) == (type.storage.low, type.storage.high):
         return ops
     clamp = clip_between(low, high, chain[0], ops[-1].results[0], type)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
@@ -31,6 +31,7 @@ from qdialect.patterns.affine import (
     folded_weight,
     linear_of,
     new_constant,
+    with_parts,
 )
 from qdialect.promises.affine import AffineMap
 from qdialect.promises.arithmetic import producer
@@ -179,20 +180,13 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
 
 def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
     """The linear op with its result multiplied by a factor, the last of new operations."""
-    op, linear, _ = target
+    op = target.op
     weight = unblocked(folded_weight(target, factor, symmetric=True, lossy=False))
     bias = unblocked(folded_bias(target, AffineMap(0, 1, factor, np.zeros_like(factor))))
-    inputs: list[SSAValue | None] = [op.operands[0], weight[-1].results[0]]
-    ops = list(weight)
-    if bias is not None:
-        shift = new_constant(bias, op.input(2))
-        ops.append(shift)
-        inputs.append(shift.results[0])
-    if not linear.has_bias and bias is not None:
+    if not target.linear.has_bias and bias is not None:
         return Blocked("no-bias", f"{op.op_type} takes no bias")
-    attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
-    new = op.__class__.build(inputs, list(op.result_types), attributes)
-    return [*ops, new]
+    shift = None if bias is None else new_constant(bias, op.input(2))
+    return with_parts(target, weight, shift, op.results[0].type)
 
 
 def _replace(

@@ -11,34 +11,34 @@ Lossy: 8 bits. Ranges are attributes of operations (`qdialect.range`), or come f
 has the least cost by measurements on the target; ops that only move or select have one type on both sides.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.annotations import annotate, clear
 from qdialect.calibration.existing import followers, is_finer, own_type, quantizes, takes_another
+from qdialect.calibration.nearest import rounded, symmetric_type
 from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
 from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, with_element
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import behind
 from qdialect.ir.values import constant
-from qdialect.ops.generated import op_named
+from qdialect.numerics import Array
 from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -168,8 +168,8 @@ def _take_over(there: QuantizeOp, cast: QuantizeOp, rewriter: Rewriter) -> None:
 
 
 def quantized_weight(
-    op: OnnxOp, storage: Storage, levels: int, *, per_tensor: bool = False
-) -> tuple[np.ndarray, UniformType] | None:
+    op: OnnxOp, levels: int, *, per_tensor: bool = False
+) -> tuple[Array, UniformType] | None:
     """
     The stored integers and the type of an op's constant weight, rounded to nearest, symmetric, a scale for each output
     channel; None if it is not constant.
@@ -178,17 +178,7 @@ def quantized_weight(
     axis = None if linear is None else linear.weight_axis(op)
     if tensor is None or axis is None:
         return None
-    weight = tensor.array()
-    others = None if per_tensor else tuple(k for k in range(weight.ndim) if k != axis)
-    scales = numerics.symmetric_scales(np.abs(weight).max(axis=others), levels)
-    if per_tensor:
-        type = UniformType.per_tensor(storage, float(scales))
-    else:
-        type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
-    stored = numerics.quantize(
-        weight, type.scales, type.zero_points, -levels, levels, storage.dtype, axis=type.axis
-    )
-    return stored, type
+    return rounded(tensor.array(), None if per_tensor else axis, levels)
 
 
 class QuantizeWeight(OnTrait[Linear]):
@@ -208,9 +198,7 @@ class QuantizeWeight(OnTrait[Linear]):
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         if op not in self._ops and op not in self._dynamic:
             return reason_for_float(op)
-        quantized = self._rounded(op) or quantized_weight(
-            op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor
-        )
+        quantized = self._rounded(op) or quantized_weight(op, self._levels, per_tensor=self._per_tensor)
         if quantized is None:
             return None
         stored, type = quantized
@@ -218,8 +206,7 @@ class QuantizeWeight(OnTrait[Linear]):
             self._at_run_time(op, promise, stored, type, rewriter)
             return None
         self._ops.discard(op)
-        weight = op.operands[1]
-        constant = _typed(stored, type, weight)
+        constant = constant_op(stored, f"{_weight_name(op)}_quantized", type)
         real = DequantizeOp(constant.results[0])
         rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, 1, real.results[0])
@@ -227,14 +214,10 @@ class QuantizeWeight(OnTrait[Linear]):
 
     def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
         """The weight as rounded before, in the form of `quantized_weight`; None if it was not."""
-        rounded, linear = self._weights.of(op), op.get_trait(Linear)
-        if rounded is None or linear is None:
+        known, linear = self._weights.of(op), op.get_trait(Linear)
+        if known is None or linear is None:
             return None
-        scales, axis = rounded.grid.scales, linear.weight_axis(op)
-        if scales.ndim == 0 or axis is None:
-            return rounded.stored, UniformType.per_tensor(Storage.of("i8"), float(scales))
-        type = UniformType.along(Storage.of("i8"), axis, scales, np.zeros(scales.shape, np.int32))
-        return rounded.stored, type
+        return known.stored, symmetric_type(known.grid.scales, linear.weight_axis(op))
 
     def _at_run_time(
         self, op: OnnxOp, linear: Linear, stored: np.ndarray, type: UniformType, rewriter: Rewriter
@@ -243,43 +226,27 @@ class QuantizeWeight(OnTrait[Linear]):
         shape = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
-        w = op.operands[1]
-        name = tensor_name(w.op) if isinstance(w, OpResult) else ""
-        weight = constant_op(stored, f"{name}_quantized")
-        scales = constant_op(type.scales.astype(np.float32), f"{name}_scale")
-        inputs: list[SSAValue | None] = [op.operands[0], weight.results[0], scales.results[0], None]
+        name, nodes, x, result = _weight_name(op), Nodes(), op.operands[0], op.results[0].type
+        weight = nodes.constant(stored, name=f"{name}_quantized")
+        scales = nodes.constant(type.scales.astype(np.float32), name=f"{name}_scale")
+        is_image = len(shape) > 2  # 1x1: the channels of a pixel are a row
+        rows = nodes.reshape(x, (-1, shape[1]), (DYNAMIC, shape[1])) if is_image else x
+        inputs = [rows, weight, scales, None]
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
-        kernel = op_named(MICROSOFT, "DynamicQuantizeMatMul")
-        if len(shape) > 2:  # 1x1: the channels of a pixel are a row
-            rows = _reshaped(op.operands[0], (-1, shape[1]))
-            inputs[0] = rows[-1].results[0]
-            new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, shape[0]))])
-            new.location = location(node_name(op))
-            pixel = _reshaped(new.results[0], (-1, shape[0], *shape[2:]), op.results[0].type)
-            pixel[-1].location = location(f"{node_name(op)}_pixel", tensor_names(op))
-            rewriter.replace(op, [weight, scales, *rows, new, *pixel])
-            return
-        new = kernel.build(inputs, [op.results[0].type])
-        new.location = location(node_name(op), tensor_names(op))
-        rewriter.replace(op, [weight, scales, new])
+        row = tensor_type(Float32Type(), (DYNAMIC, shape[0])) if is_image else result
+        product = nodes.add("DynamicQuantizeMatMul", inputs, row, domain=MICROSOFT)
+        if is_image:
+            nodes.ops[-1].location = location(node_name(op))
+            nodes.reshape(product, (-1, shape[0], *shape[2:]), result)
+        name = f"{node_name(op)}_pixel" if is_image else node_name(op)
+        nodes.ops[-1].location = location(name, tensor_names(op))
+        rewriter.replace(op, nodes.ops)
 
 
-def _reshaped(value: SSAValue, sizes: Sequence[int], known: Attribute | None = None) -> list[Operation]:
-    """Operations that reshape `value`, with result type `known` if given."""
-    shape = ConstantOp.of(from_array(np.array(sizes, np.int64)))
-    type = known or tensor_type(Float32Type(), tuple(DYNAMIC if s < 0 else s for s in sizes))
-    return [shape, op_named("", "Reshape").build([value, shape.results[0]], [type])]
-
-
-def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
-    tensor = from_array(stored)
-    shape = shape_of(like.type) or stored.shape
-    element: Attribute = type
-    constant = ConstantOp.of(tensor, tensor_type(element, shape))
-    name = tensor_name(like.op) if isinstance(like, OpResult) else ""
-    constant.location = location("", [f"{name}_quantized"])
-    return constant
+def _weight_name(op: OnnxOp) -> str:
+    weight = op.operands[1]
+    return tensor_name(weight.op) if isinstance(weight, OpResult) else ""
 
 
 @dataclass(frozen=True)

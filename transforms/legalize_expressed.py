@@ -17,9 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
-from qdialect.dialects.quant import StorageCastOp
+from qdialect.dialects.quant import BYTE_BITS, StorageCastOp
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import BYTE_BITS
 from qdialect.ir.build import copied
 from qdialect.ir.values import constant, constant_array
 from qdialect.patterns.cleanup import cleanups

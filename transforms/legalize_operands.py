@@ -12,17 +12,17 @@ multiple of these.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, with_element
-from qdialect.dialects.quant import QuantizeOp, UniformType
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.quant import QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import is_constant
 from qdialect.patterns.affine import SECOND_CONSUMER
+from qdialect.patterns.reading import retyped
 from qdialect.patterns.signedness import signed
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
@@ -57,13 +57,13 @@ class RetypeOperand(OnTrait[Linear]):
         sizes = [size for size in (shape_of(op.operands[1].type) or ())[-2:] if size != DYNAMIC]
         if not sizes or min(sizes) % TILE:
             return Blocked("no-tiles", f"the smaller axis of the operand is no multiple of {TILE}")
-        _rebuild(chain, new, rewriter)
+        rewriter.replace(chain[-1], retyped(chain, new))
         return None
 
 
-def _chain(value: SSAValue) -> list[Operation] | Blocked | None:
+def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked | None:
     """The ops that move `value`, from that on whose result is quantized; None if a kernel makes the integers."""
-    chain: list[Operation] = []
+    chain: list[OnnxOp | QuantizeOp] = []
     while True:
         op = value.owner
         if not isinstance(op, QuantizeOp | OnnxOp) or op.regions or len(op.results) != 1:
@@ -89,34 +89,13 @@ def _is_made_in_float(op: Operation) -> bool:
     return any(isinstance(element_of(v.type), Float32Type) for v in op.operands)
 
 
-def _rebuild(chain: Sequence[Operation], type: UniformType, rewriter: Rewriter) -> None:
-    """Replace an op, and those that move its result, by ops on another type."""
-    ops: list[Operation] = []
-    for op in chain:
-        promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) and ops else None
-        if isinstance(op, OnnxOp) and promise is not None:
-            new: Operation = promise.rebuilt(op, [ops[-1].results[0]], [type])
-        else:
-            new = op.__class__.create(
-                operands=op.operands,
-                result_types=[with_element(op.results[0].type, type)],
-                properties=op.properties,
-                attributes=op.attributes,
-            )
-        new.location = op.location
-        ops.append(new)
-    rewriter.replace(chain[-1], ops)
-
-
 @dataclass(frozen=True)
 class LegalizeOperandsPass(RewritePass):
     """Computed second operands of products get the signedness of weights."""
 
     name = "legalize-operands"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"
 
     target: str = "onnxruntime"
 

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.build import constant_op
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
@@ -56,18 +55,10 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         zeros = np.zeros((), weight.dtype) if weight is not None and zero is None else constant_array(zero)
         if weight is None or zeros is None or weight.dtype.name == NUMPY[wanted] or weight.dtype.itemsize > 1:
             return
-        constants: list[Operation] = []
-        name = flipped_name(wish(op.operands[1]), wanted)
-        for array, called in ((weight, name), (zeros, f"{name}_zero_point")):
-            new = constant_op(numerics.flip_signedness(np.asarray(array)), called)
-            constants.append(new)
-        inputs: list[SSAValue | None] = [
-            op.operands[0],
-            constants[0].results[0],
-            op.input(2),
-            constants[1].results[0],
-        ]
-        rewriter.replace(op, [*constants, _again(op, inputs)])
+        nodes, name = Nodes(), flipped_name(wish(op.operands[1]), wanted)
+        flipped = nodes.constant(numerics.flip_signedness(weight), name=name)
+        moved = nodes.constant(numerics.flip_signedness(np.asarray(zeros)), name=f"{name}_zero_point")
+        rewriter.replace(op, [*nodes.ops, _again(op, [op.operands[0], flipped, op.input(2), moved])])
 
     def _activation(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
         x, zero = op.operands[0], op.input(2)

@@ -24,7 +24,6 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
@@ -36,7 +35,7 @@ from qdialect.ir.values import constant, under_dequantize
 from qdialect.patterns.reading import real_copy
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -78,17 +77,12 @@ class DropZeroPoint(OnTrait[Linear]):
                 "quantize the weights symmetrically, where that is meant",
             )
         stored, excess = numerics.less_zero_point(tensor.array(), type.zero_points, type.axis)
-        symmetric = type.replace(
-            storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points)
-        )
         if not excess.any():
-            self._shift(op, stored, symmetric, rewriter)
+            self._shift(op, stored, type, rewriter)
             return None
-        copies = self._copies(op, promise, x, excess)
-        if not isinstance(copies, Blocked):
-            _copy_inputs(op, copies, stored, excess, symmetric, rewriter)
-            return None
-        return copies
+        copies = unblocked(self._copies(op, promise, x, excess))
+        _copy_inputs(op, copies, stored, excess, type, rewriter)
+        return None
 
     def _shift(self, op: OnnxOp, stored: Int8, type: UniformType, rewriter: Rewriter) -> None:
         value = op.operands[1]
@@ -130,12 +124,10 @@ def _copy_inputs(
     some[axis] = len(copies.inputs)
     wide[axis] += 0 if wide[axis] == DYNAMIC else len(copies.inputs)
     places = nodes.ints(copies.inputs, "inputs")
-    again = nodes.add("Gather", [x, places], some, {"axis": int_attr(axis)})
-    both = nodes.add("Concat", [x, again], wide, {"axis": int_attr(axis)})
-    rows = np.take(excess, copies.inputs, copies.weight_axis)
-    weight = _weight(
-        nodes, np.concatenate([stored, rows.astype(np.int8)], copies.weight_axis), type, op.operands[1]
-    )
+    again = nodes.add("Gather", [x, places], some, {"axis": axis})
+    both = nodes.add("Concat", [x, again], wide, {"axis": axis})
+    rows = np.take(excess, copies.inputs, copies.weight_axis).astype(np.int8)
+    weight = _weight(nodes, np.concatenate([stored, rows], copies.weight_axis), type, op.operands[1])
     rewriter.replace(op, [*nodes.ops, copied(op, [both, weight, *op.operands[2:]], op.result_types)])
 
 
@@ -159,9 +151,8 @@ class Widen(OnOp[ConstantOp]):
         stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
         if excess.any():
             return
-        wide = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
         nodes = Nodes()
-        _weight(nodes, stored, wide, op.results[0])
+        _weight(nodes, stored, type, op.results[0])
         rewriter.replace(op, nodes.ops, is_same=False)
 
 
@@ -200,7 +191,8 @@ def _goes_into_sum(op: OnnxOp) -> bool:
 
 
 def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSAValue:
-    """A constant of that type."""
+    """A constant of i8 with the scales of `type`, and zero points of 0."""
+    type = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
     return nodes.constant(stored, name=f"{wish(old)}_i8", type=tensor_type(type, stored.shape))
 
 

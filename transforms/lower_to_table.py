@@ -20,7 +20,6 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Block, Operation, SSAValue
 
-from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
@@ -37,14 +36,12 @@ from qdialect.forms.casts import stored
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.build import constant_op
+from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.place import remove
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.oracle.session import evaluate
-from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction
+from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction, run_beside
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -56,7 +53,6 @@ from qdialect.targets.pricing import WORTH
 
 LOOKUP, KERNEL = "Gather", "QLinearSigmoid"
 """Keys of the costs of a lookup, and of an integer kernel."""
-ONNX_INT32 = 6
 MOST = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
 
@@ -215,17 +211,15 @@ class LowerToTable(Pattern):
 
     def _build(self, op: Operation, source: SSAValue, table: Array, rewriter: Rewriter) -> None:
         result, name = op.results[0], node_name(op)
-        plain, nodes = stored(source)
-        type = uniform_of(result.type)
-        entries = constant_op(table.reshape(-1), f"{wish(result) or name or 'value'}_table", type)
+        (plain, reads), nodes, int32 = stored(source), Nodes(), BY_NUMPY["int32"]
+        title = f"{wish(result) or name or 'value'}_table"
+        entries = nodes.append(constant_op(table.reshape(-1), title, uniform_of(result.type)))
         # A negative i8 index counts from the end, which is the position of its byte.
-        index = op_named("", "Cast").build(
-            [plain], [with_element(plain.type, BY_NUMPY["int32"].attribute)], {"to": int_attr(ONNX_INT32)}
-        )
-        index.location = location(f"{name}_index")
-        lookup = op_named("", "Gather").build([entries.results[0], index.results[0]], [result.type])
-        lookup.location = op.location
-        rewriter.replace(op, [*nodes, entries, index, lookup])
+        index = nodes.add("Cast", [plain], with_element(plain.type, int32.attribute), {"to": int32.number})
+        nodes.ops[-1].location = location(f"{name}_index")
+        nodes.add("Gather", [entries, index], result.type)
+        nodes.ops[-1].location = op.location
+        rewriter.replace(op, [*reads, *nodes.ops])
 
 
 def _table_of(function: Function, op: Operation, source: SSAValue) -> Array:
@@ -262,20 +256,12 @@ def _every_byte(source: SSAValue) -> Array:
 
 def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> Array:
     """onnxruntime's results for the 256 values, by a copy of `op` in front of `before`. Raises UserError."""
+    if not isinstance(op, OnnxOp) or before.parent is None:
+        raise UserError(f"{op.name} cannot be computed in advance")
     nodes = Nodes()
     inputs = [nodes.constant(array) for array in operands]
-    types = [tensor_type(Float32Type(), (256,))]
-    copy = op.__class__.create(operands=inputs, result_types=types, properties=op.properties)
-    nodes.append(copy)
-    block = before.parent
-    if not isinstance(copy, OnnxOp) or block is None:
-        raise UserError(f"{op.name} cannot be computed in advance")
-    block.insert_ops_before(nodes.ops, before)
-    try:
-        return evaluate([copy], [copy.results[0]])[copy.results[0]].array()
-    finally:
-        for one in reversed(nodes.ops):
-            remove(one)
+    result = nodes.append(copied(op, inputs, [tensor_type(Float32Type(), (256,))]))
+    return run_beside(before, nodes, [result])[0]
 
 
 @dataclass(frozen=True)

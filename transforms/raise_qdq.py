@@ -30,9 +30,9 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
     with_element,
 )
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import BYTE_BITS, clamped_real, under_clamp
+from qdialect.forms.casts import clamped_real, under_clamp
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked, unblocked

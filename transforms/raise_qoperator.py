@@ -18,7 +18,7 @@ follow from the kernels' templates; a node with a scale that is computed at run 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
@@ -105,11 +105,13 @@ class RaiseQOperator(OnTrait[QOperator]):
             total = op_named("", "Add").build([new.results[0], meaning.bias], [op.results[0].type])
             rewriter.replace(op, [*reads, new, total])
             return None
-        if self._every and types.result is not None and new.get_trait(Commutes) is not None:
-            reads += dequantize_operands(new)  # sink-dequantize and hoist-quantize place its casts
-            replace_by_quantized(op, [*reads, new], types.result, rewriter)
+        if types.result is None:
+            rewriter.replace(op, [*reads, new])
             return None
-        replace_by(op, [*reads, new], types.result, rewriter)
+        if self._every and new.get_trait(Commutes) is not None:
+            reads += dequantize_operands(new)  # sink-dequantize and hoist-quantize place its casts
+            _make(new, types.result.expressed)
+        rewriter.replace(op, _stored([*reads, new], types.result, op))
         return None
 
 
@@ -163,37 +165,20 @@ def _checked(op: OnnxOp) -> Blocked | None:
     return None if linear is None else linear.check(op)
 
 
-def _make(op: Operation, result: UniformType) -> None:
+def _make(op: Operation, result: Attribute) -> None:
     """Give the result of `op`, which has no users yet, element type `result`."""
     value = op.results[0]
     value._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
 
 
-def replace_by(
-    op: Operation, ops: Sequence[Operation], result: UniformType | None, rewriter: Rewriter
-) -> None:
-    """Replace `op`, with an integer result or, if `result` is None, a float one, by `ops`, the last of that type."""
-    new = ops[-1]
-    if result is None:
-        rewriter.replace(op, ops)
-        return
-    value = new.results[0]
-    _make(new, result)
-    new.location = op.location
-    plain = StorageCastOp(value, with_element(value.type, storage_element(result)))
-    rewriter.replace(op, [*ops, plain])
-
-
-def replace_by_quantized(
-    op: Operation, ops: Sequence[Operation], result: UniformType, rewriter: Rewriter
-) -> None:
-    """Replace `op`, with an integer result, by float operations and a quantize of the last one's result."""
+def _stored(ops: Sequence[Operation], result: UniformType, like: Operation) -> list[Operation]:
+    """`ops`, the last of type `result` or quantized to it, and its integers: what the node `like` makes."""
     value = ops[-1].results[0]
-    value._type = with_element(value.type, result.expressed)  # pyright: ignore[reportPrivateUsage]
-    cast = QuantizeOp(value, result)
-    cast.location = op.location
-    plain = StorageCastOp(cast.results[0], with_element(value.type, storage_element(result)))
-    rewriter.replace(op, [*ops, cast, plain])
+    cast = [] if element_of(value.type) == result else [QuantizeOp(value, result)]
+    last = [*ops, *cast][-1]
+    last.location = like.location
+    plain = StorageCastOp(last.results[0], with_element(value.type, storage_element(result)))
+    return [*ops, *cast, plain]
 
 
 @dataclass(frozen=True)

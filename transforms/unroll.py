@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import (
     DYNAMIC,
     known_element,
@@ -24,9 +22,9 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
 )
 from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.place import end_of
-from qdialect.ops.generated import op_named
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -66,15 +64,8 @@ class Unroll(OnTrait[Carries]):
             return Blocked("many-steps", f"{count} steps of {len(body.ops)} operations are too many")
         if any(any(op.ints_attr(name) or ()) for name in AXES):
             return Blocked("other-axis", "the steps are not along the first axis")
-        results = _Steps(op, slots, count).write()
-        rewriter.replace(op, results.ops, results.values)
+        rewriter.replace(op, *_Steps(op, slots, count).write())
         return None
-
-
-@dataclass
-class _Written:
-    ops: list[Operation]
-    values: list[SSAValue]
 
 
 class _Steps:
@@ -82,10 +73,10 @@ class _Steps:
 
     def __init__(self, op: OnnxOp, slots: Sequence[Slot], count: int):
         self._op, self._slots, self._count = op, slots, count
-        self._ops: list[Operation] = []
+        self._nodes = Nodes()
         self._stacks: dict[int, list[SSAValue]] = {}
 
-    def write(self) -> _Written:
+    def write(self) -> tuple[list[Operation], list[SSAValue]]:
         """All operations, and the values that replace the results."""
         op = self._op
         carried = [s for s in self._slots if not s.stacked]
@@ -102,7 +93,7 @@ class _Steps:
                 results[slot.result] = self._stack(slot.result, slot.yielded, outputs.index(slot))
             else:
                 results[slot.result] = state[slot.argument]
-        return _Written(self._ops, results)
+        return self._nodes.ops, results
 
     def _step(self, step: int, state: dict[int | None, SSAValue]) -> list[SSAValue]:
         """Append one copy of the body; returns the yielded values."""
@@ -121,7 +112,7 @@ class _Steps:
                 break
             copy = op.clone(values)
             copy.location = location(f"{node_name(op)}/{step}", [f"{n}/{step}" for n in tensor_names(op)])
-            self._ops.append(copy)
+            self._nodes.ops.append(copy)
         yielded = [values.get(v, v) for v in end_of(body, YieldOp).operands]
         for slot in self._slots:
             if slot.stacked and slot.operand is None and slot.yielded is not None:
@@ -129,37 +120,26 @@ class _Steps:
         return yielded
 
     def _slice(self, value: SSAValue, place: int) -> SSAValue:
-        index = ConstantOp.of(from_array(np.array(place, np.int64)))
-        element, shape = known_element(value.type), known_shape(value.type)
-        slice = op_named("", "Gather").build(
-            [value, index.results[0]], [tensor_type(element, shape[1:])], {"axis": IntegerAttr(0, i64)}
-        )
-        slice.location = location(f"{node_name(self._op)}/slice_{place}")
-        self._ops += [index, slice]
-        return slice.results[0]
+        nodes, index = self._nodes, self._nodes.constant(place, np.int64)
+        row = nodes.add("Gather", [value, index], known_shape(value.type)[1:], {"axis": 0})
+        nodes.ops[-1].location = location(f"{node_name(self._op)}/slice_{place}")
+        return row
 
     def _stack(self, place: int, yielded: int, output: int) -> SSAValue:
         """The yielded values of all steps stacked along a new first axis: result `place`, stacked output `output`."""
         parts = self._stacks[yielded]
         if _is_reverse(self._op, "scan_output_directions", output):
             parts = parts[::-1]
-        type = self._op.results[place].type
-        element, shape = known_element(type), known_shape(type)
-        axes = ConstantOp.of(from_array(np.array([0], np.int64)))
-        self._ops.append(axes)
-        rows: list[SSAValue] = []
-        for part in parts:
-            row = op_named("", "Unsqueeze").build(
-                [part, axes.results[0]], [tensor_type(element, (1, *shape[1:]))]
-            )
-            self._ops.append(row)
-            rows.append(row.results[0])
-        whole = op_named("", "Concat").build(rows, [type], {"axis": IntegerAttr(0, i64)})
-        names = tensor_names(self._op)
-        name = [names[place]] if place < len(names) else []
-        whole.location = location(f"{node_name(self._op)}/stack", name)
-        self._ops.append(whole)
-        return whole.results[0]
+        nodes, type = self._nodes, self._op.results[place].type
+        axes, row = (
+            nodes.constant([0], np.int64),
+            tensor_type(known_element(type), (1, *known_shape(type)[1:])),
+        )
+        rows = [nodes.add("Unsqueeze", [part, axes], row) for part in parts]
+        whole = nodes.add("Concat", rows, type, {"axis": 0})
+        name = tensor_names(self._op)[place : place + 1]
+        nodes.ops[-1].location = location(f"{node_name(self._op)}/stack", name)
+        return whole
 
 
 @dataclass(frozen=True)

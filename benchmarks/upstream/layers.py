@@ -34,8 +34,9 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.upstream import upstream_type
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import called
-from qdialect.oracle.form import is_visible, main_of
+from qdialect.oracle.form import is_visible
 from qdialect.oracle.judging import beyond, step_of
 from qdialect.oracle.observing import computed, input_names
 from qdialect.reasons import Blocked

@@ -32,9 +32,8 @@ from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.options import Options
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.errors import UserError
-from qdialect.ir.interface import noted_interface
+from qdialect.ir.interface import main_of, noted_interface
 from qdialect.oracle.feeds import fitting_feeds
-from qdialect.oracle.form import main_of
 from qdialect.oracle.integer import run_integer
 from qdialect.oracle.session import session
 from qdialect.rewriting.remarks import remarks_of

@@ -14,9 +14,8 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
 from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
-from qdialect.ir.interface import attributes_of_inputs
+from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.values import constant
-from qdialect.oracle.form import main_of
 
 RANGE = "qdialect.range"
 """Least and greatest real of each result that quantized types are to cover; NaN for a result without."""
@@ -80,18 +79,16 @@ def range_of(value: SSAValue) -> tuple[float, float] | None:
     """The range annotated on the operation that defines `value`; None if there is none."""
     row = _row(value, RANGE)
     if row is None or len(row[0]) < 2 * row[1] + 2:
-        return _inside(value)
-    low, high = row[0][2 * row[1]], row[0][2 * row[1] + 1]
-    return None if np.isnan(low) or np.isnan(high) else (min(low, 0.0), max(high, 0.0))
+        bounds = _inside(value)
+    else:
+        bounds = row[0][2 * row[1]], row[0][2 * row[1] + 1]
+    return None if bounds is None or np.isnan(bounds).any() else (min(bounds[0], 0.0), max(bounds[1], 0.0))
 
 
 def _inside(value: SSAValue) -> tuple[float, float] | None:
     """The range of a value in the body of a loop, derived from values outside; None if it does not follow."""
     block = value.block if isinstance(value, BlockArgument) else value.owner.parent
-    if block is None or isinstance(block.parent_op(), FuncOp):
-        return None
-    range = inner_range(value, range_of)
-    return None if range is None else (min(range[0], 0.0), max(range[1], 0.0))
+    return None if block is None or isinstance(block.parent_op(), FuncOp) else inner_range(value, range_of)
 
 
 def counted(value: SSAValue) -> int | None:

@@ -18,10 +18,10 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.ir.interface import main_of
 from qdialect.ir.place import end_of
 from qdialect.ir.values import is_float32
 from qdialect.numerics import Array
-from qdialect.oracle.form import main_of
 from qdialect.promises.base import Commutes
 from qdialect.promises.joins import KnownRange
 

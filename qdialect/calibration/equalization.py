@@ -20,10 +20,10 @@ from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64, Layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.build import constant_op
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import tensor_name
-from qdialect.ir.place import insert_before, remove
+from qdialect.ir.place import put_constant
 from qdialect.ir.values import constant_array, known_array, rank_of
-from qdialect.oracle.form import main_of
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
@@ -143,10 +143,5 @@ def _equalize_pair(pair: Pair) -> float:
 
 
 def _put(op: OnnxOp, place: int, array: Array) -> None:
-    value = op.operands[place]
-    new = constant_op(array, tensor_name(value.owner) if isinstance(value.owner, ConstantOp) else "")
-    insert_before(op, new)
-    op.operands[place] = new.results[0]
-    old = value.owner
-    if isinstance(old, ConstantOp) and not any(value.uses):
-        remove(old)
+    old = op.operands[place].owner
+    put_constant(op, place, constant_op(array, tensor_name(old) if isinstance(old, ConstantOp) else ""))

@@ -7,13 +7,12 @@ from xdsl.ir import Operation, SSAValue, Use
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.values import constant
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
 
-BITS = 8
 FINER = 0.75
 """Greatest ratio of a new type's step to the existing one's at which it replaces it."""
 
@@ -37,7 +36,7 @@ def is_integer(op: Operation) -> bool:
 def _usable(value: SSAValue) -> UniformType | None:
     """The quantized type of a value if 8-bit and per tensor, as for activations; None otherwise."""
     type = quantized_of(value.type)
-    if type is None or not type.is_per_tensor or type.storage.width != BITS:
+    if type is None or not type.is_per_tensor or type.storage.width != BYTE_BITS:
         return None
     return type if isinstance(type.expressed, Float32Type) else None
 
@@ -65,18 +64,18 @@ def followers(op: Operation) -> list[SSAValue] | None:
     The results that follow the type of an op's, through ops that move or select its elements; None if a user behind
     them needs the type as it is.
     """
-    found: list[SSAValue] = []
+    moved: list[SSAValue] = []
     left: list[SSAValue] = [op.results[0]]
     while left:
         for use in left.pop().uses:
             if _accepts_another(use):
                 continue
-            moved = _moved(use.operation)
-            if moved is None:
+            result = _moved(use.operation)
+            if result is None:
                 return None
-            found.append(moved)
-            left.append(moved)
-    return found
+            moved.append(result)
+            left.append(result)
+    return moved
 
 
 def _moved(op: Operation) -> SSAValue | None:

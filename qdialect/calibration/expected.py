@@ -25,10 +25,10 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
     PRODUCT,
+    SPREADING,
     SUM,
     WORTH,
     Convolution,
-    Costs,
     best_cost,
     cheapest,
     cost,
@@ -43,9 +43,6 @@ NOMINAL = 10_000.0
 """Nanoseconds that an integer op is assumed to save on a target without measurements."""
 
 Elements = Callable[[SSAValue], int]
-
-_SEARCHES: dict[int, tuple[Costs, Search]] = {}
-"""By the costs' identity: the plans of a model's convolutions, which many candidates ask for."""
 
 
 @dataclass(frozen=True)
@@ -79,225 +76,205 @@ def elements_of(value: SSAValue, counted: int | None = None, batch: int = OPEN_B
     return first * prod(1 if size == DYNAMIC else size for size in shape[1:])
 
 
-def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
+class Costing:
     """
-    The costs of `op` on `target` in each form that it has there.
+    The expected costs of ops on a target, in each form that it has there.
 
     kernels: True if integer ops have kernels of their own; otherwise the runtime fuses pairs, and any op
     between them is assumed to gain.
     """
-    linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
-    if linear is not None:
-        costs = _linear(op, linear, target, elements, kernels=kernels)
-    elif commutes is not None:
-        costs = _moved(op, commutes, target, elements, kernels=kernels)
-    else:
-        costs = _computed(op, target, elements, kernels=kernels)
-    return in_float(op, target, elements) if costs is FLOAT_ONLY else costs
 
+    def __init__(self, target: Target, elements: Elements, *, kernels: bool):
+        self._target, self._elements, self._costs = target, elements, target.costs
+        self._search = Search(self._costs)
+        self._has_kernels = kernels and "Placement" in self._costs
 
-def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None:
-    """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
-    costs = target.costs.get(RUN_TIME, {})
-    if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
-        return None
-    weights = [shape_of(op.operands[k].type) for k in (1, 2)]
-    steps = elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
-    products = steps * sum(prod(w) for w in weights if w is not None)
-    fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
-    return Expected(plain) if pays(op, target) is None else Expected(fast, dynamic=True, plain=plain)
+    @property
+    def _call(self) -> float:
+        """Nanoseconds of any kernel's call."""
+        return self._costs["Placement"]["call"]
 
+    def _each(self, name: str) -> float:
+        """Nanoseconds for each element of an elementwise op."""
+        return self._costs["Elementwise"].get(name, self._costs["Placement"]["move_float"])
 
-def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:
-    """The cost of an op that stays in float in any placement, as part of the model's total."""
-    if "Placement" not in target.costs or not op.results:
-        return FLOAT_ONLY
-    place, each = target.costs["Placement"], target.costs["Elementwise"]
-    name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    commutes = op.get_trait(Commutes)
-    if commutes is not None and not commutes.selects:
-        return Expected(place["call"] + sum(map(elements, op.results)) * place["move_float"])
-    size = max(elements(v) for v in (*op.operands, op.results[0]))
-    if op.get_trait(Linear) is not None:
-        return Expected(place["call"] + size * costs_of_linear(op, elements))
-    return Expected(place["call"] + size * each.get(name, place["move_float"]))
+    def expected(self, op: OnnxOp) -> Expected:
+        """The costs of an op that may become integer."""
+        linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
+        if linear is not None:
+            costs = self._linear(op, linear)
+        else:
+            costs = self._computed(op) if commutes is None else self._moved(op, commutes)
+        return self.in_float(op) if costs is FLOAT_ONLY else costs
 
+    def recurrent(self, op: OnnxOp) -> Expected | None:
+        """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
+        costs = self._costs.get(RUN_TIME, {})
+        if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
+            return None
+        weights = [shape_of(op.operands[k].type) for k in (1, 2)]
+        steps = self._elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
+        products = steps * sum(prod(w) for w in weights if w is not None)
+        fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
+        if pays(op, self._target) is None:
+            return Expected(plain)
+        return Expected(fast, dynamic=True, plain=plain)
 
-def costs_of_linear(op: OnnxOp, elements: Elements) -> float:
-    """Nanoseconds for each element of a product of two activations."""
-    shape = shape_of(op.operands[1].type)
-    return 0.02 * (shape[-1] if shape and shape[-1] > 0 else 16)
+    def in_float(self, op: OnnxOp) -> Expected:
+        """The cost of an op that stays in float in any placement, as part of the model's total."""
+        if "Placement" not in self._costs or not op.results:
+            return FLOAT_ONLY
+        commutes = op.get_trait(Commutes)
+        if commutes is not None and not commutes.selects:
+            moved = sum(map(self._elements, op.results))
+            return Expected(self._call + moved * self._costs["Placement"]["move_float"])
+        size = max(self._elements(v) for v in (*op.operands, op.results[0]))
+        if op.get_trait(Linear) is not None:  # a product of two activations
+            shape = shape_of(op.operands[1].type)
+            return Expected(self._call + size * (0.02 * (shape[-1] if shape and shape[-1] > 0 else 16)))
+        return Expected(self._call + size * self._each(_name(op)))
 
+    def _linear(self, op: OnnxOp, linear: Linear) -> Expected:
+        weight = static_shape(op.operands[1])
+        tensor = constant(op.operands[1])
+        if weight is None or tensor is None or len(weight) < 2 or linear.weight_axis(op) is None:
+            return FLOAT_ONLY
+        if op.int_attr("transA", 0):
+            return FLOAT_ONLY
+        if not self._has_kernels:
+            return Expected(2 * NOMINAL, 1.0, NOMINAL)
+        if len(weight) > 2 and rank_of(op.operands[0]) in (None, len(weight)) and linear.result_axis == 1:
+            return self._convolution(op, weight)
+        return self._product(op, linear, weight) if len(weight) == 2 else FLOAT_ONLY
 
-def _linear(op: OnnxOp, linear: Linear, target: Target, elements: Elements, *, kernels: bool) -> Expected:
-    weight = static_shape(op.operands[1])
-    tensor = constant(op.operands[1])
-    if weight is None or tensor is None or len(weight) < 2 or linear.weight_axis(op) is None:
-        return FLOAT_ONLY
-    if op.int_attr("transA", 0):
-        return FLOAT_ONLY
-    costs = target.costs
-    if not kernels or "Placement" not in costs:
-        return Expected(2 * NOMINAL, 1.0, NOMINAL)
-    if len(weight) > 2 and rank_of(op.operands[0]) in (None, len(weight)):
-        if linear.result_axis == 1:
-            return _convolution(op, weight, target, elements)
-    if len(weight) != 2:
-        return FLOAT_ONLY
-    return _product(op, linear, weight, costs, elements)
+    def _product(self, op: OnnxOp, linear: Linear, weight: tuple[int, ...]) -> Expected:
+        costs, size = self._costs, prod(weight)
+        read, written = self._elements(op.operands[0]), self._elements(op.results[0])
+        outputs = weight[linear.weight_axis(op) or 0]
+        products = written * (size // max(outputs, 1))
 
+        def of(kernel: str) -> float:
+            extra = costs[kernel]["product"] * (products - size) if products > size else 0.0
+            return self._one_row(kernel, read, written, size) + extra
 
-def _product(
-    op: OnnxOp, linear: Linear, weight: tuple[int, ...], costs: Costs, elements: Elements
-) -> Expected:
-    read, written, size = elements(op.operands[0]), elements(op.results[0]), prod(weight)
-    outputs = weight[linear.weight_axis(op) or 0]
-    products = written * (size // max(outputs, 1))
-
-    def of(kernel: str) -> float:
-        extra = costs[kernel]["product"] * (products - size) if products > size else 0.0
-        return _product_cost(costs, kernel, read, written, size) + extra
-
-    floating = of("Gemm")
-    plain = op.float_attr("alpha", 1.0) == 1 and op.float_attr("beta", 1.0) == 1
-    dynamic = of("DynamicQuantizeMatMul") if plain and not op.int_attr("transA", 0) else floating
-    added = 0.0  # of a bias behind the kernel with a float result, which takes none
-    if op.input(2) is not None:
-        added = costs["Placement"]["call"] + costs["Elementwise"]["Add"] * written
-    return Expected(
-        min(floating, dynamic), of("QGemm"), of("QGemmFloat") + added, dynamic < floating, floating
-    )
-
-
-def _product_cost(costs: Costs, kernel: str, read: int, written: int, size: int) -> float:
-    """Nanoseconds of a product of one row with a weight of `size` elements."""
-    c = costs[kernel]
-    return (c["product"] + c["weight"]) * size + c["read"] * read + c["written"] * written + c["call"]
-
-
-def _convolution(op: OnnxOp, weight: tuple[int, ...], target: Target, elements: Elements) -> Expected:
-    costs, window = target.costs, op.get_trait(Window)
-    geometry = None if window is None else window.geometry(op)
-    if window is None or not isinstance(geometry, Geometry):
-        return FLOAT_ONLY
-    if not window.gathers:
-        return _transposed(op, weight, costs, elements)
-    shape = priced(geometry, symmetric=True)
-    written = elements(op.results[0])
-    channels = max(shape.outputs * shape.groups, 1)
-    shape = shape._replace(images=1, pixels=max(written // channels, 1))
-    call = costs["Placement"]["call"]
-    integer = _in_best_form(costs, shape, geometry, opset_of(op, "") or 13)
-    if shape.groups > 1:
-        floating = float_cost(costs, shape)
-        if shape.is_depthwise and len(shape.kernel) == 2:
-            floating = costs["Placement"]["depthwise"] * written * prod(shape.kernel)
-        return Expected(call + floating, call + integer)
-    floating = float_cost(costs, shape)
-    size = static_shape(op.results[0])
-    if (
-        prod(shape.kernel) == 1
-        and size is not None
-        and prod(size[2:]) == 1
-        and not any(op.ints_attr("pads") or ())
-    ):
-        one = (
-            _product_cost(costs, "DynamicQuantizeMatMul", shape.inputs, written, shape.inputs * written)
-            + call
-        )
-        result = cheapest(costs, (SUM, PRODUCT), shape)[1]
-        plain = _product_cost(costs, "Gemm", shape.inputs, written, shape.inputs * written)
-        floating = max(floating, plain)
-        return Expected(min(floating, one), integer, result, one < floating, floating)
-    if len(shape.kernel) > 2:
-        return Expected(floating, integer)
-    result = cheapest(costs, (SUM, PRODUCT), shape)[1]
-    return Expected(floating, integer, result)
-
-
-def _in_best_form(costs: Costs, shape: Convolution, geometry: Geometry, opset: int) -> float:
-    """
-    Nanoseconds of a convolution from integers to integers, in the form that `choose-convolution-form` gives it. What
-    that saves is counted with the doubt of the fitted costs, as there.
-    """
-    _, search = _SEARCHES.setdefault(id(costs), (costs, Search(costs)))
-    one = Spec(geometry, 1 if geometry.images == DYNAMIC else geometry.images, True, False, opset)
-    gain = search.best(one).cost / (WORTH * kernel_cost(one, costs))
-    return min(best_cost(costs, shape), gain * quantized_cost(costs, shape))
-
-
-def _transposed(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:
-    """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
-    read, written = elements(op.operands[0]), elements(op.results[0])
-    if op.int_attr("group", 1) != 1 or len(weight) != 4:
-        return FLOAT_ONLY
-    terms = costs["ConvTranspose"]
-    pixels = max(read // max(weight[0], 1), 1)
-    spread = Convolution(weight[0], prod(weight[1:]), (1, 1), (1, 1), pixels, True)
-    floating = cost(costs, "ConvTranspose", spread)
-    times = prod(op.ints_attr("strides") or (1, 1))
-    taps = tuple(
-        max(-(-k // s), 1) for k, s in zip(weight[2:], op.ints_attr("strides") or (1, 1), strict=True)
-    )
-    conv = Convolution(weight[0], weight[1] * times, taps, (1, 1), pixels, True)
-    return Expected(floating, best_cost(costs, conv) + written * terms["move_byte"])
-
-
-def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *, kernels: bool) -> Expected:
-    if not promise.results(op) or op.regions:
-        return FLOAT_ONLY
-    sizes = sum(elements(v) for v in promise.operand_values(op))
-    clamp = op.get_trait(Clamp) is not None
-    costs = target.costs
-    if not kernels or "Placement" not in costs:
-        return Expected(2.0, 1.0)
-    if clamp:
-        return Expected(0.0 if _follows_linear(op) else sizes * 0.1, 0.0)
-    opset = opset_of(op, "") or 13
-    name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    if not target.runs_on_storage(name, target.activations or "u8", opset):
-        return FLOAT_ONLY
-    place, each = costs["Placement"], costs["Elementwise"]
-    if promise.keeps_order:
-        return Expected(0.0, 0.0)
-    if promise.selects:
+        floating = of("Gemm")
+        plain = op.float_attr("alpha", 1.0) == 1 and op.float_attr("beta", 1.0) == 1
+        dynamic = of("DynamicQuantizeMatMul") if plain else floating
+        added = 0.0  # of a bias behind the kernel with a float result, which takes none
+        if op.input(2) is not None:
+            added = self._call + costs["Elementwise"]["Add"] * written
         return Expected(
-            place["call"] + sizes * each.get(name, place["move_float"]),
-            place["call"] + sizes * place["window_byte"],
+            min(floating, dynamic), of("QGemm"), of("QGemmFloat") + added, dynamic < floating, floating
         )
-    moved = sum(
-        elements(v) for v in promise.result_values(op)
-    )  # a table may be larger than the rows taken from it
-    return Expected(place["call"] + moved * place["move_float"], place["call"] + moved * place["move_byte"])
+
+    def _one_row(self, kernel: str, read: int, written: int, size: int) -> float:
+        """Nanoseconds of a product of one row with a weight of `size` elements."""
+        c = self._costs[kernel]
+        return (c["product"] + c["weight"]) * size + c["read"] * read + c["written"] * written + c["call"]
+
+    def _convolution(self, op: OnnxOp, weight: tuple[int, ...]) -> Expected:
+        costs, window = self._costs, op.get_trait(Window)
+        geometry = None if window is None else window.geometry(op)
+        if window is None or not isinstance(geometry, Geometry):
+            return FLOAT_ONLY
+        if not window.gathers:
+            return self._transposed(op, weight)
+        shape = priced(geometry, symmetric=True)
+        written = self._elements(op.results[0])
+        channels = max(shape.outputs * shape.groups, 1)
+        shape = shape._replace(images=1, pixels=max(written // channels, 1))
+        integer = self._in_best_form(shape, geometry, opset_of(op, "") or 13)
+        floating = float_cost(costs, shape)
+        if shape.groups > 1:
+            if shape.is_depthwise and len(shape.kernel) == 2:
+                floating = costs["Placement"]["depthwise"] * written * prod(shape.kernel)
+            return Expected(self._call + floating, self._call + integer)
+        is_row = self._is_row(op, shape)
+        if len(shape.kernel) > 2 and not is_row:
+            return Expected(floating, integer)
+        result = cheapest(costs, (SUM, PRODUCT), shape)[1]
+        if not is_row:
+            return Expected(floating, integer, result)
+        size = shape.inputs * written
+        one = self._one_row("DynamicQuantizeMatMul", shape.inputs, written, size) + self._call
+        floating = max(floating, self._one_row("Gemm", shape.inputs, written, size))
+        return Expected(min(floating, one), integer, result, one < floating, floating)
+
+    @staticmethod
+    def _is_row(op: OnnxOp, shape: Convolution) -> bool:
+        """True for a convolution of one pixel by one, which is the product of a row."""
+        size = static_shape(op.results[0])
+        is_one = prod(shape.kernel) == 1 and size is not None and prod(size[2:]) == 1
+        return is_one and not any(op.ints_attr("pads") or ())
+
+    def _in_best_form(self, shape: Convolution, geometry: Geometry, opset: int) -> float:
+        """
+        Nanoseconds of a convolution from integers to integers, in the form that `choose-convolution-form` gives it.
+        What that saves is counted with the doubt of the fitted costs, as there.
+        """
+        one = Spec(geometry, 1 if geometry.images == DYNAMIC else geometry.images, True, False, opset)
+        gain = self._search.best(one).cost / (WORTH * kernel_cost(one, self._costs))
+        return min(best_cost(self._costs, shape), gain * quantized_cost(self._costs, shape))
+
+    def _transposed(self, op: OnnxOp, weight: tuple[int, ...]) -> Expected:
+        """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
+        read, written = self._elements(op.operands[0]), self._elements(op.results[0])
+        if op.int_attr("group", 1) != 1 or len(weight) != 4:
+            return FLOAT_ONLY
+        pixels, strides = max(read // max(weight[0], 1), 1), op.ints_attr("strides") or (1, 1)
+        spread = Convolution(weight[0], prod(weight[1:]), (1, 1), (1, 1), pixels, True)
+        floating = cost(self._costs, SPREADING, spread)
+        taps = tuple(max(-(-k // s), 1) for k, s in zip(weight[2:], strides, strict=True))
+        conv = Convolution(weight[0], weight[1] * prod(strides), taps, (1, 1), pixels, True)
+        integer = best_cost(self._costs, conv) + written * self._costs[SPREADING]["move_byte"]
+        return Expected(floating, integer)
+
+    def _moved(self, op: OnnxOp, promise: Commutes) -> Expected:
+        if not promise.results(op) or op.regions:
+            return FLOAT_ONLY
+        if not self._has_kernels:
+            return Expected(2.0, 1.0)
+        sizes = sum(self._elements(v) for v in promise.operand_values(op))
+        if op.get_trait(Clamp) is not None:
+            return Expected(0.0 if _follows_linear(op) else sizes * 0.1, 0.0)
+        storage = self._target.activations or "u8"
+        if not self._target.runs_on_storage(_name(op), storage, opset_of(op, "") or 13):
+            return FLOAT_ONLY
+        if promise.keeps_order:
+            return Expected(0.0, 0.0)
+        call, place = self._call, self._costs["Placement"]
+        if promise.selects:
+            return Expected(call + sizes * self._each(_name(op)), call + sizes * place["window_byte"])
+        # a table may be larger than the rows taken from it
+        moved = sum(self._elements(v) for v in promise.result_values(op))
+        return Expected(call + moved * place["move_float"], call + moved * place["move_byte"])
+
+    def _computed(self, op: OnnxOp) -> Expected:
+        """The costs of a computing op, with a kernel of its own or of another op."""
+        promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
+        if (promise is None and other is None) or (promise is not None and promise.sensitive):
+            return FLOAT_ONLY
+        names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
+        names += [other.kernel] if other is not None and not names else []
+        if not self._has_kernels:
+            return Expected(NOMINAL, 1.0)
+        each, name = self._costs["Elementwise"], _name(op)
+        operands = len(op.operands) + (other.constants if other is not None else 0)
+        if not names or names[0] not in each or name not in each or not self._takes(operands, names[0]):
+            return FLOAT_ONLY
+        size = max(self._elements(v) for v in (*op.operands, op.results[0]))
+        return Expected(self._call + size * each[name], self._call + size * each[names[0]])
+
+    def _takes(self, operands: int, kernel: str) -> bool:
+        """True if the target has a kernel for as many activations, or for one."""
+        storage = self._target.activations or "u8"
+        return any(self._target.has_kernel(kernel, [storage] * count, storage) for count in (operands, 1))
+
+
+def _name(op: OnnxOp) -> str:
+    return op.SCHEMA.name if op.SCHEMA is not None else ""
 
 
 def _follows_linear(op: Operation) -> bool:
     above = op.operands[0].owner
     return isinstance(above, OnnxOp) and above.get_trait(Linear) is not None and op.operands[0].has_one_use()
-
-
-def _computed(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
-    """The costs of a computing op, with a kernel of its own or of another op."""
-    promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
-    if promise is None and other is None:
-        return FLOAT_ONLY
-    if promise is not None and promise.sensitive:
-        return FLOAT_ONLY
-    names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
-    names += [other.kernel] if other is not None and not names else []
-    if not kernels or "Placement" not in target.costs:
-        return Expected(NOMINAL, 1.0)
-    place, each = target.costs["Placement"], target.costs["Elementwise"]
-    name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    operands = len(op.operands) + (other.constants if other is not None else 0)
-    if not names or names[0] not in each or name not in each or not _has_kernel(operands, names[0], target):
-        return FLOAT_ONLY
-    size = max(elements(v) for v in (*op.operands, op.results[0]))
-    return Expected(place["call"] + size * each[name], place["call"] + size * each[names[0]])
-
-
-def _has_kernel(operands: int, kernel: str, target: Target) -> bool:
-    storage = target.activations or "u8"
-    return target.has_kernel(kernel, [storage] * operands, storage) or target.has_kernel(
-        kernel, [storage], storage
-    )

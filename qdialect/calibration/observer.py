@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from math import prod
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -20,12 +20,13 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import is_float32, rank_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import does_not_run
-from qdialect.oracle.form import main_of, oracle_form
+from qdialect.oracle.form import oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session_for
 from qdialect.oracle.side_by_side import side_by_side
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from qdialect.oracle.session import InferenceSession
 
 Feeds = Mapping[str, Array]
+T = TypeVar("T")
 
 SESSIONS = 4
 """Greatest number of sessions kept: each holds the weights."""
@@ -158,18 +160,22 @@ class Observer:
         return value in self._args or value in self._places
 
 
-def waves(values: Sequence[SSAValue], memory: int) -> list[list[SSAValue]]:
-    """`values` in groups of at most `memory` bytes of one sample each, open sizes counted as 1."""
-    groups: list[list[SSAValue]] = [[]]
+def within(limit: int, items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """`items` in lists of at most `limit` bytes, one at least; a full list is not held until the next item is read."""
+    part: list[T] = []
     used = 0
-    for value in values:
-        size = wave_bytes([value])
-        if groups[-1] and used + size > memory:
-            groups.append([])
-            used = 0
-        groups[-1].append(value)
-        used += size
-    return groups
+    for one in items:
+        more = size(one)
+        if part and used + more > limit:
+            yield part
+            part, used = [], 0
+        part.append(one)
+        used += more
+        if used >= limit:
+            yield part
+            part, used = [], 0
+    if part:
+        yield part
 
 
 def wave_bytes(values: Iterable[SSAValue]) -> int:
@@ -179,20 +185,7 @@ def wave_bytes(values: Iterable[SSAValue]) -> int:
 
 def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
     """Samples in lists of at most `limit` bytes, one at least."""
-    chunk: list[Feeds] = []
-    used = 0
-    for row in rows:
-        size = sum(array.nbytes for array in row.values())
-        if chunk and used + size > limit:
-            yield chunk
-            chunk, used = [], 0
-        chunk.append(row)
-        used += size
-        if used >= limit:  # a row is not held until the next has been read
-            yield chunk
-            chunk, used = [], 0
-    if chunk:
-        yield chunk
+    return within(limit, rows, lambda row: sum(array.nbytes for array in row.values()))
 
 
 @contextmanager
@@ -232,8 +225,8 @@ def observe_samples(
     If there are several waves of values, each chunk of samples is run once for each of them, so that `rows` are read
     once. KeyboardInterrupt comes between rows, or chunks: each counts whole or not at all.
     """
-    groups = waves(values, memory)
-    if len(groups) == 1:
+    groups = list(within(memory, values, lambda value: wave_bytes([value])))
+    if len(groups) < 2:
         for row, arrays in _runs(observer, values, rows, ahead=2 * wave_bytes(values) <= memory):
             with undisturbed():
                 _show(look, values, arrays)

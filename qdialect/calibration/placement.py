@@ -17,15 +17,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.existing import is_integer, is_quantized, own_type
-from qdialect.calibration.expected import (
-    FLOAT_ONLY,
-    OPEN_BATCH,
-    Expected,
-    elements_of,
-    expected,
-    in_float,
-    recurrent,
-)
+from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Costing, Expected, elements_of
 from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -106,13 +98,18 @@ class _Graph:
     ):
         self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
-        self.weights = weights
+        self.weights, self._costing = weights, Costing(target, self.elements, kernels=kernels)
         shapes = [shape_of(arg.type) for arg in self.block.args]
         self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
         self.cut = Cut()
         self.nodes: dict[Operation, _Node] = {}
         self.now: set[int] = set()
         """Nodes of ops that are integer in any placement."""
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """The inputs and results of the graph."""
+        return [*self.block.args, *(r for op in self.block.ops for r in op.results)]
 
     def elements(self, value: SSAValue) -> int:
         return elements_of(value, counted(value), self.batch)
@@ -123,8 +120,7 @@ class _Graph:
                 self._add_integer(op)
             else:
                 self._add(op)
-        values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
-        for value in values:
+        for value in self.values:
             if is_float32(value) and not isinstance(value.owner, ConstantOp):
                 self._connect(value)
         if self.kernels:
@@ -138,11 +134,11 @@ class _Graph:
         cost = FLOAT_ONLY
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
             if not self.weights and op.get_trait(Linear) is not None:
-                cost = in_float(op, self.target, self.elements)
-            elif self.kernels and (gain := recurrent(op, self.target, self.elements)) is not None:
+                cost = self._costing.in_float(op)
+            elif self.kernels and (gain := self._costing.recurrent(op)) is not None:
                 cost = gain if self.weights else Expected(gain.plain or gain.floating)
             elif self._can_be_integer(op):
-                cost = expected(op, self.target, self.elements, kernels=self.kernels)
+                cost = self._costing.expected(op)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
                 cost = Expected(0.0, 0.0)
             if not self.static:
@@ -173,7 +169,7 @@ class _Graph:
             makes = self.cut.node()
             free = op.get_trait(Linear) is not None and KEEP_FLOAT not in op.attributes
             if free and self._can_be_integer(op):
-                cost = expected(op, self.target, self.elements, kernels=self.kernels)
+                cost = self._costing.expected(op)
             into_float = cost.floating if cost.float_result is None else cost.float_result
             if cost.integer is None:
                 self.cut.prefer(makes, INFINITE, 0)
@@ -221,8 +217,7 @@ class _Graph:
 
     def casts(self, is_integer: Sequence[bool]) -> list[float]:
         """Nanoseconds of each cast."""
-        values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
-        return [c for v in values if is_float32(v) and (c := self._casts(v, is_integer)) > 0]
+        return [c for v in self.values if is_float32(v) and (c := self._casts(v, is_integer)) > 0]
 
     def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
         """Nanoseconds of one run with these sides, casts included."""
@@ -341,7 +336,7 @@ def _pairs(
                 v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None
             ]
             _join(values, placement)
-    for value in [*graph.block.args, *(r for op in graph.block.ops for r in op.results)]:
+    for value in graph.values:
         if not _has_integers(value) or isinstance(value.owner, ConstantOp | DequantizeOp):
             continue
         if isinstance(value, OpResult) and value.op in makes:

@@ -22,15 +22,15 @@ from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
 from qdialect.calibration.layers import Array, Float64, Layer
-from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.observer import Observer, observe_samples, value_names, within
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.samples import Row
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.build import constant_op
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, tensor_name
-from qdialect.ir.place import insert_before, remove
+from qdialect.ir.place import insert_before, put_constant, remove
 from qdialect.ir.values import constant_array, known_array
-from qdialect.oracle.form import main_of
 from qdialect.oracle.side_by_side import side_by_side
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.joins import Adds
@@ -66,17 +66,7 @@ def layer_number(op: Operation) -> int | None:
 
 def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, OnnxOp]]:
     """Groups of layers whose Hessians take at most `memory` bytes together, at least one layer each."""
-    wave: dict[int, OnnxOp] = {}
-    used = 0
-    for number, op in layers.items():
-        size = 2 * hessian_bytes(known_layer(op))
-        if wave and used + size > memory:
-            yield wave
-            wave, used = {}, 0
-        wave[number] = op
-        used += size
-    if wave:
-        yield wave
+    return map(dict, within(memory, layers.items(), lambda row: 2 * hessian_bytes(known_layer(row[1]))))
 
 
 class Moments:
@@ -305,10 +295,10 @@ def _shift_one(op: OnnxOp, place: BiasPlace, shift: Float64) -> None:
         behind = 0 if linear is None or linear.result_axis < 0 else len(_shape(op)) - 2
         values = values.reshape(-1, *[1] * behind)
     new = constant_op(values, _name(op, place))
-    insert_before(place.op, new)
     if place.index < len(place.op.operands):
-        place.op.operands[place.index] = new.results[0]
+        put_constant(place.op, place.index, new)
         return
+    insert_before(op, new)
     whole = op.__class__.build([*op.operands[:2], new.results[0]], list(op.result_types), op.onnx_attributes)
     whole.location = op.location
     whole.attributes.update(op.attributes)

@@ -49,22 +49,23 @@ class Samples:
             self.add(key, row)
 
     @property
+    def _kept(self) -> list[Row]:
+        return [row for _, _, row in self._rows]
+
+    @property
     def judging(self) -> list[Row]:
         """The samples that judge weights rounded by the others."""
-        rows = [row for _, _, row in self._rows]
-        return rows[: min(max(len(rows) // JUDGES, 1), MOST_JUDGES)]
+        return self._kept[: min(max(len(self._rows) // JUDGES, 1), MOST_JUDGES)]
 
     @property
     def steering(self) -> list[Row]:
         """The samples that steer rounding: all others, or the same if there is only one."""
-        rows = [row for _, _, row in self._rows]
-        return rows[len(self.judging) :] or rows
+        return self._kept[len(self.judging) :] or self._kept
 
     @property
     def measured(self) -> list[Row]:
         """The samples that candidates run on: first all that judge, then at most as many others."""
-        rows = [row for _, _, row in self._rows]
-        return rows[: 2 * MOST_JUDGES]
+        return self._kept[: 2 * MOST_JUDGES]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from qdialect.calibration.layers import Array, Float64
 from qdialect.calibration.observer import Feeds, Observer, observe_samples
 from qdialect.calibration.rounding import bias_place, layer_number, shift_biases
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.oracle.form import main_of
+from qdialect.ir.interface import main_of
 from qdialect.promises.linear import Linear
 
 MOST_PRODUCTS = 3e11

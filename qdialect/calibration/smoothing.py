@@ -16,17 +16,17 @@ from math import inf, log10
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.build import constant_op
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, location, tensor_name
-from qdialect.ir.place import behind, insert_before, onnx_op
+from qdialect.ir.place import behind, insert_before, onnx_op, put_constant
 from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.ops.generated import op_named
-from qdialect.oracle.form import main_of
 from qdialect.promises.homogeneous import Scaled
 
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -155,17 +155,15 @@ def smooth(module: ModuleOp, channels: Mapping[SSAValue, Channels]) -> list[Smoo
     return done
 
 
-def _constant(array: Array, like: SSAValue, before: Operation) -> SSAValue:
+def _constant(array: Array, like: SSAValue) -> ConstantOp:
     name = tensor_name(like.owner, like.index) if isinstance(like, OpResult) else ""
-    op = constant_op(array, f"{name}_smoothed" if name else "")
-    insert_before(before, op)
-    return op.results[0]
+    return constant_op(array, f"{name}_smoothed" if name else "")
 
 
 def _scale_weight(op: OnnxOp, s: Array) -> None:
     if (rows := _rows(op)) is None:
         raise ValueError(f"the weight of {op.op_type} is no constant matrix")
-    op.operands[1] = _constant(known_layer(op).weight((rows * s)[None]), op.operands[1], op)
+    put_constant(op, 1, _constant(known_layer(op).weight((rows * s)[None]), op.operands[1]))
 
 
 def _places(group: Group, count: int) -> tuple[int, ...]:
@@ -186,17 +184,17 @@ def _fold(value: SSAValue, places: Sequence[int], s: Array) -> None:
     op = onnx_op(value.owner)
     for place in places:
         array = known_array(op.operands[place])
-        op.operands[place] = _constant(array.reshape(-1) / s, op.operands[place], op)
+        put_constant(op, place, _constant(array.reshape(-1) / s, op.operands[place]))
 
 
 def _divide(group: Group, s: Array) -> None:
     """Insert a Mul in front of the layers."""
     first = behind(group.value)
-    factor = _constant(np.float32(1) / s, group.value, first)
-    product = op_named("", "Mul").build([group.value, factor], [group.value.type])
+    factor = _constant(np.float32(1) / s, group.value)
+    product = op_named("", "Mul").build([group.value, factor.results[0]], [group.value.type])
     name = tensor_name(group.value.op, group.value.index) if isinstance(group.value, OpResult) else ""
     product.location = location(f"{name}_smoothing", [f"{name}_smoothed_values"])
-    insert_before(first, product)
+    insert_before(first, factor, product)
     for op in group.layers:
         op.operands[0] = product.results[0]
 

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.data import checked
 from qdialect.calibration.doubts import Doubts
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import Arrays, Input, does_not_run
-from qdialect.oracle.form import main_of
+from qdialect.oracle.feeds import model_outputs
 from qdialect.oracle.session import session
 
 Feeds = Mapping[str, Array]
@@ -70,20 +69,6 @@ def _fits(one: Input, other: Input) -> bool:
         return True
     pairs = list(zip(one.shape, other.shape, strict=False))
     return len(one.shape) == len(other.shape) and all(None in pair or pair[0] == pair[1] for pair in pairs)
-
-
-def model_outputs(module: ModuleOp) -> list[Input]:
-    """The graph outputs, described like inputs; unknown types count as float32, an unknown rank as no axes."""
-    func = main_of(module)
-    end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
-    outputs: list[Input] = []
-    for k, value in enumerate(() if end is None else end.operands):
-        name = rows[k].data.get("onnx.name") if k < len(rows) else None
-        element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
-        sizes = [None if size == DYNAMIC else size for size in shape or ()]
-        dtype = np.dtype(np.float32) if element is None else element.dtype
-        outputs.append(Input(name.data if isinstance(name, StringAttr) else str(k), sizes, dtype))
-    return outputs
 
 
 def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Feeds]]:

@@ -10,7 +10,7 @@ the data. Sums are integers: values in units of 2^-40, rounded one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -150,21 +150,16 @@ class Statistics:
         mine, theirs = self.channels, other.channels
         if mine is not None and theirs is not None and mine.low.size != theirs.low.size:
             raise UserError("the profiles are of different tensors", "merge profiles of one model")
-        other = Statistics(
-            other.count, other.low, other.high, other.exponent, other.first, other.counts, theirs
-        )
+        other = replace(other)  # its bins become wider
         self._cover(other.low, other.high)
         other._coarsen(self.exponent)
         place = other.first - self.first
         self.counts[place : place + other.counts.size] += other.counts
         self.count += other.count
-        if theirs is not None:
-            if mine is None:
-                self.channels = Channels(
-                    theirs.axis, theirs.low, theirs.high, list(theirs.sums), theirs.count
-                )
-            else:
-                mine.merge(theirs)
+        if mine is not None and theirs is not None:
+            mine.merge(theirs)
+        elif theirs is not None:
+            self.channels = replace(theirs)
 
 
 def _bin(value: float, exponent: int) -> int:

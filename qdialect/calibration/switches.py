@@ -32,13 +32,12 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.build import constant_op
-from qdialect.ir.interface import attributes_of_inputs
+from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.names import called
 from qdialect.ir.place import end_of, next_of, onnx_op, remove
 from qdialect.ir.values import constant, is_float32, real_constant
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.oracle.form import main_of
 from qdialect.oracle.side_by_side import side_by_side
 
 SWITCH = TensorType(i1, [])

@@ -18,16 +18,16 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from qdialect import numerics
+from qdialect.calibration.nearest import STORAGE, rounded
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import with_element
-from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
+from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.place import behind, insert_before
 from qdialect.ir.values import constant, is_float32, known_array, static_shape
 from qdialect.numerics import Array
-from qdialect.oracle.form import main_of
 from qdialect.promises.base import Commutes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
@@ -36,7 +36,6 @@ from qdialect.targets import Target
 LEAST_SAVED = 1 << 20
 """Least saving in bytes for a table: the compiler stores smaller ones as floats again."""
 LEVELS = 127
-STORAGE = "i8"
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,10 @@ def _takes(op: object, target: Target) -> bool:
     if all(constant(value) is not None for value in op.operands):
         return False
     name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    return target.runs_on_storage(name, STORAGE, opset_of(op, "") or 13)
+    return target.runs_on_storage(name, STORAGE.name, opset_of(op, "") or 13)
 
 
-def quantize_tables(module: ModuleOp, tables: Sequence[Table]) -> None:
+def quantize_tables(tables: Sequence[Table]) -> None:
     """Quantize tables, in place. The bytes of the floats are dropped when unused."""
     for table in tables:
         stored, type = _quantized(table)
@@ -100,16 +99,11 @@ def quantize_tables(module: ModuleOp, tables: Sequence[Table]) -> None:
 
 def _quantized(table: Table) -> tuple[Array, UniformType]:
     """The stored integers and their type, rounded to nearest, symmetric."""
-    array, storage = known_array(table.value), Storage.of(STORAGE)
-    by_column = tuple(range(array.ndim - 1))
-    scales = numerics.symmetric_scales(np.abs(array).max(axis=by_column), LEVELS)
-    type = UniformType.along(storage, array.ndim - 1, scales, np.zeros(scales.shape, np.int32))
-    if not all(_moves_past(op, type) for op in table.takers):
-        type = UniformType.per_tensor(storage, float(numerics.symmetric_scales(np.abs(array).max(), LEVELS)))
-    stored = numerics.quantize(
-        array, type.scales, type.zero_points, -LEVELS, LEVELS, storage.dtype, axis=type.axis
+    array = known_array(table.value)
+    stored, type = rounded(array, array.ndim - 1, LEVELS)
+    return (
+        (stored, type) if all(_moves_past(op, type) for op in table.takers) else rounded(array, None, LEVELS)
     )
-    return stored, type
 
 
 def _moves_past(op: OnnxOp, type: UniformType) -> bool:

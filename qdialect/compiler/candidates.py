@@ -38,10 +38,10 @@ from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.interface import main_of
 from qdialect.ir.values import known_array
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
@@ -267,7 +267,7 @@ class Candidates:
     def _cast(self, module: ModuleOp, placement: Placement, weights: RoundedWeights, choice: Choice) -> None:
         insert_casts(module, self.target, placement, weights, self.levels)
         if choice.tables:
-            quantize_tables(module, tables_of(module, self.target))
+            quantize_tables(tables_of(module, self.target))
 
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
         """The module in which `build` inserts casts, with the candidate's ranges and biases."""

@@ -24,11 +24,11 @@ from qdialect.compiler.measured import least_ratio, outputs, simulated
 from qdialect.compiler.named import named_nodes
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import READY, phases
+from qdialect.ir.interface import main_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.feeds import model_inputs
-from qdialect.oracle.form import main_of
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Hook, PassManager
 from qdialect.targets import target

@@ -9,11 +9,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.samples import Row
-from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
-from qdialect.oracle.session import session
+from qdialect.oracle.session import blamed, session
 from qdialect.oracle.side_by_side import side_by_side
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
@@ -30,11 +29,8 @@ def least_ratio(share: float) -> float:
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
     """The outputs of a model for each sample. Raises UserError if onnxruntime cannot run it."""
     runner = session(model, optimize=True)
-    try:
+    with blamed("onnxruntime cannot run the model"):
         return list(side_by_side(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
-    except Exception as error:  # onnxruntime's exceptions share no base class
-        line = str(error).strip().splitlines()[0]
-        raise UserError(f"onnxruntime cannot run the model: {line}") from None
 
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:

@@ -40,13 +40,13 @@ from qdialect.dialects.onnx_types import element_of
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
+from qdialect.ir.interface import main_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds, model_inputs
-from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.promises.linear import Linear
 from qdialect.targets import target as target_named

@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.quant_parameters import Expressed, Storage, UniformParameters
+from qdialect.dialects.quant_parameters import BYTE_BITS, Expressed, Storage, UniformParameters
 from qdialect.dialects.quant_types import (
     MAX_BLOCK_PARAMETERS,
     AnyType,
@@ -34,6 +34,7 @@ from qdialect.dialects.quant_types import (
 )
 
 __all__ = [
+    "BYTE_BITS",
     "MAX_BLOCK_PARAMETERS",
     "AnyType",
     "CalibratedType",

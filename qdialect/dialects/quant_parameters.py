@@ -39,6 +39,10 @@ FORMATS: dict[type[Attribute], FloatFormat] = {
 }
 
 
+BYTE_BITS = 8
+"""Width of the storage that integer kernels take."""
+
+
 @dataclass(frozen=True)
 class Storage:
     """Storage type of a quantized element: a `width`-bit integer in [low, high]."""

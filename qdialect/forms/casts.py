@@ -21,7 +21,7 @@ from qdialect.dialects.onnx_types import (
     uniform_of,
     with_element,
 )
-from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, wish
@@ -31,7 +31,6 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
-BYTE_BITS = 8
 CLIP_OF_BYTES = 12
 """The first opset whose Clip takes integers."""
 

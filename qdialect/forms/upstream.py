@@ -44,6 +44,13 @@ DYNAMIC_SHAPE = Blocked(
 )
 ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of such elements")
 COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")
+OTHER_TYPE = Blocked(
+    "other-type", "the result is of another quantized type than what is moved", "requantize it"
+)
+COMPARED_TYPE = Blocked(
+    "other-type", "the result is of another quantized type than what is compared", "requantize it"
+)
+STATISTICS_USED = Blocked("statistics-used", "the mean or the deviation is read")
 
 _KINDS = {"float32": "f32", "float64": "f64", "float16": "f16"}
 _INTEGERS = frozenset("bool int2 int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64".split())

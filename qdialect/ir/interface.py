@@ -65,6 +65,14 @@ class IntegerInterface:
         return f"{self.scales.size} scales along axis {self.axis}"
 
 
+def main_of(module: ModuleOp) -> FuncOp:
+    """The graph. Raises UserError if there is none, or several."""
+    mains = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(mains) != 1:
+        raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
+    return mains[0]
+
+
 def attributes_of_inputs(func: FuncOp) -> list[DictionaryAttr]:
     """The attributes of each input of a graph."""
     rows = list(func.arg_attrs or ())

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -27,6 +27,15 @@ def remove(op: Operation) -> None:
     """Take an operation without users out of its block and erase it."""
     op.detach()
     op.erase()
+
+
+def put_constant(op: Operation, place: int, constant: ConstantOp) -> None:
+    """Make a new constant operand `place` of `op`, in front of it; the former one goes if nothing else reads it."""
+    old = op.operands[place].owner
+    insert_before(op, constant)
+    op.operands[place] = constant.results[0]
+    if isinstance(old, ConstantOp) and old.results[0].first_use is None:
+        remove(old)
 
 
 def first_of(block: Block) -> Operation:

@@ -344,6 +344,11 @@ def round_trip_is_exact(
     )
 
 
+def are_near(a: Array, b: Array, sizes: Array, tolerance: float) -> bool:
+    """True if no elements differ by more than `tolerance` of a size, or of 1 if that is less."""
+    return bool(np.all(np.abs(a - b) <= tolerance * np.maximum(np.abs(sizes), 1)))
+
+
 def symmetric_scales(reach: npt.ArrayLike, levels: int) -> Array:
     """
     Float32 scales at which `levels` stands for each of `reach`, the largest magnitudes, of any shape; 1 where that is

@@ -20,6 +20,7 @@ from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
 from qdialect.ir.place import end_of
@@ -277,10 +278,7 @@ def _the_graph(module: ModuleOp) -> FuncOp:
         verify_order(module)
     except VerifyException as error:
         raise UserError(str(error), "ONNX's nodes stand in order") from error
-    mains = [op for op in module.ops if isinstance(op, FuncOp)]
-    if len(mains) != 1:
-        raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
-    return mains[0]
+    return main_of(module)
 
 
 def _write_header(attributes: Mapping[str, Attribute], proto: ModelProto) -> None:

@@ -39,10 +39,11 @@ from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.tosa.site import TosaSite
+from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
 from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
-from qdialect.oracle.form import is_visible, main_of
+from qdialect.oracle.form import is_visible
 from qdialect.oracle.judging import Difference, Finding, beyond, step_of
 from qdialect.oracle.observing import (
     OUTPUT,

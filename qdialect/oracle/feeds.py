@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -22,10 +23,11 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
-from qdialect.ir.interface import attributes_of_inputs, noted_interface
+from qdialect.ir.interface import attributes_of_inputs, interface_names, main_of, noted_interface
+from qdialect.ir.place import end_of
 from qdialect.ir.values import constant_array
 from qdialect.oracle.data import Input, batches, load_npz
-from qdialect.oracle.form import SMALLEST, main_of
+from qdialect.oracle.form import SMALLEST
 from qdialect.oracle.observing import input_names, observe
 from qdialect.oracle.session import Array
 from qdialect.promises.casts import QuantizeForm
@@ -154,8 +156,23 @@ def model_inputs(module: ModuleOp) -> list[Input]:
             raise UserError(
                 f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
             )
-        inputs.append(Input(name, [None if s == DYNAMIC else s for s in shape], np.dtype(element.dtype)))
+        inputs.append(_described(name, shape, element.dtype))
     return inputs
+
+
+def model_outputs(module: ModuleOp) -> list[Input]:
+    """The graph outputs, described like inputs; unknown types count as float32, an unknown rank as no axes."""
+    func = main_of(module)
+    values = end_of(func.body.block, ReturnOp).operands
+    outputs: list[Input] = []
+    for name, value in zip(interface_names(func.res_attrs, len(values), "output"), values, strict=True):
+        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        outputs.append(_described(name, shape_of(value.type) or (), element.dtype if element else np.float32))
+    return outputs
+
+
+def _described(name: str, shape: Sequence[int], dtype: npt.DTypeLike) -> Input:
+    return Input(name, [None if size == DYNAMIC else size for size in shape], np.dtype(dtype))
 
 
 def fitted(module: ModuleOp, feeds: Iterable[Mapping[str, Array]]) -> Iterator[Mapping[str, Array]]:

@@ -47,7 +47,7 @@ from qdialect.forms.casts import (
     clamps_integers,
     parameter_constants,
 )
-from qdialect.ir.interface import attributes_of_inputs
+from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.place import end_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
@@ -65,14 +65,6 @@ OPSET = DictionaryAttr({"ai.onnx": int_attr(21)})
 
 Cut = Callable[[SSAValue], "Attribute | None"]
 """Maps a value to the tensor type with which it becomes an input; None to compute it."""
-
-
-def main_of(module: ModuleOp) -> FuncOp:
-    """The graph. Raises UserError if there is none, or several."""
-    mains = [op for op in module.ops if isinstance(op, FuncOp)]
-    if len(mains) != 1:
-        raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
-    return mains[0]
 
 
 def is_visible(value: SSAValue) -> bool:

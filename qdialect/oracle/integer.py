@@ -23,8 +23,8 @@ from qdialect.dialects.onnx_types import known_shape
 from qdialect.dialects.tosa.checks import attribute_ints, element
 from qdialect.dialects.tosa.types import ResizeMode
 from qdialect.errors import UserError
+from qdialect.ir.interface import main_of
 from qdialect.ir.place import end_of
-from qdialect.oracle.form import main_of
 
 Array = npt.NDArray[Any]
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "index": np.int64}

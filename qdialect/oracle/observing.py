@@ -16,12 +16,12 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, stored_type, tensor_type
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.interface import interface_names
+from qdialect.ir.interface import interface_names, main_of
 from qdialect.ir.names import tensor_name
 from qdialect.ir.place import end_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.form import is_visible, main_of, oracle_form
+from qdialect.oracle.form import is_visible, oracle_form
 from qdialect.oracle.session import run
 
 OUTPUT = "output "

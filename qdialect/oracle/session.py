@@ -58,6 +58,15 @@ def described(error: Exception) -> str:
     return text if len(text) < 300 else f"{text[:297]}..."
 
 
+@contextmanager
+def blamed(what: str, fix: str = "") -> Generator[None]:
+    """Context in which onnxruntime runs: UserError with `what` and its message, for what it raises."""
+    try:
+        yield
+    except Exception as error:  # onnxruntime's exceptions share no base class
+        raise UserError(f"{what}: {described(error)}", fix) from None
+
+
 def _options(optimize: bool, threads: int) -> Any:
     """Session options, with all optimizations or with none."""
     import onnxruntime as ort
@@ -101,12 +110,9 @@ def session(
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
-    try:
+    with blamed(f"onnxruntime refuses '{name}'" if name else "onnxruntime refuses the model"):
         source = model if isinstance(model, bytes | str) else model.SerializeToString()
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's exceptions share no base class
-        what = f"'{name}'" if name else "the model"
-        raise UserError(f"onnxruntime refuses {what}: {described(error)}") from None
 
 
 def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession:
@@ -162,10 +168,8 @@ def fused_nodes(model: bytes) -> int:
         options.intra_op_num_threads = 1
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.optimized_model_filepath = path
-        try:
+        with blamed("onnxruntime refuses the model"):
             ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's exceptions share no base class
-            raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
         return len(onnx.load(path, load_external_data=False).graph.node)
 
 
@@ -183,10 +187,8 @@ def run(
     if key in known:
         return list(known[key])
     runner = session(source, optimize=optimize, bounded=bounded)
-    try:
+    with blamed("onnxruntime cannot run the model"):
         outputs = list(runner.run(None, dict(feeds)))
-    except Exception as error:
-        raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
     if key is not None:
         for output in outputs:
             if isinstance(output, np.ndarray):

@@ -18,8 +18,8 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.tosa.base import TosaOp
 from qdialect.forms.upstream import TO_LAST
+from qdialect.ir.interface import main_of
 from qdialect.numerics import Array
-from qdialect.oracle.form import main_of
 from qdialect.oracle.integer import stored_bytes, value_of
 from qdialect.rewriting.records import Laid
 

@@ -203,9 +203,6 @@ def replace_linear(
 ) -> None:
     """Replace `op` by the linear op with its new weight and bias, followed by an Add if it has no bias operand."""
     above, linear, _ = target
-    attributes = {k: v for k, v in above.onnx_attributes.items() if k not in drops}
-    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
-    ops = list(weight)
     shift: ConstantOp | None = None
     if bias is not None:
         old = above.input(2) if linear.has_bias else None
@@ -213,12 +210,28 @@ def replace_linear(
         shift = new_constant(bias, old)
         if old is None:
             shift.location = location("", [f"{tensor_name(op)}_bias"])
-        ops.append(shift)
-        inputs += [shift.results[0]] if linear.has_bias else []
-    new = above.__class__.build(inputs, [op.results[0].type], attributes)
-    new.location = location(node_name(above), tensor_names(op))
-    ops.append(new)
+    ops = with_parts(target, weight, shift, op.results[0].type, drops)
+    ops[-1].location = location(node_name(above), tensor_names(op))
     if shift is not None and not linear.has_bias:
-        new.location = location(node_name(above))  # its numbers differ from those of the tensor of that name
-        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
+        ops[-1].location = location(
+            node_name(above)
+        )  # its numbers differ from those of the tensor of that name
+        ops.append(op_named("", "Add").build([ops[-1].results[0], shift.results[0]], [op.results[0].type]))
     rewriter.replace(op, ops)
+
+
+def with_parts(
+    target: LinearTarget,
+    weight: Sequence[Operation],
+    bias: ConstantOp | None,
+    type: Attribute,
+    drops: Sequence[str] = ("beta",),
+) -> list[Operation]:
+    """The linear op with a new weight, and bias if it takes one, the last of new operations. drops: attributes."""
+    op = target.op
+    inputs: list[SSAValue | None] = [op.operands[0], weight[-1].results[0]]
+    if bias is not None and target.linear.has_bias:
+        inputs.append(bias.results[0])
+    attributes = {k: v for k, v in op.onnx_attributes.items() if k not in drops}
+    new = op.__class__.build(inputs, [type], attributes)
+    return [*weight, *([] if bias is None else [bias]), new]

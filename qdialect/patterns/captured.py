@@ -24,8 +24,7 @@ from qdialect.ir.place import block_of, insert_before, remove
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.patterns.unfused import SESSION, part, summed
-from qdialect.promises.base import Commutes
+from qdialect.patterns.unfused import SESSION, moved_dequantize, part, summed
 from qdialect.promises.casts import (
     QuantizeForm,
     dequantize_type,
@@ -127,17 +126,8 @@ def _is_product_of_i8(value: SSAValue) -> bool:
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:
     """The DequantizeLinear, per tensor, whose elements at least one op moved to `value`; None if there is none."""
-    source: SSAValue = value
-    while isinstance(source, OpResult) and isinstance(source.op, OnnxOp):
-        promise = source.op.get_trait(Commutes)
-        if promise is None:
-            break
-        places = promise.operands(source.op)
-        if len(places) != 1:
-            break
-        source = source.op.operands[places[0]]
-    cast = written_dequantize(source)
-    if source is value or cast is None:
+    cast = moved_dequantize(value)
+    if cast is None or cast is value.op:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips

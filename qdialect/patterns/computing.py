@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
@@ -44,17 +43,8 @@ TOGETHER = Blocked("results-grow", "all folded results together would take too m
 
 def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:
     """The stored integers of a constant of floats."""
-    stored = numerics.quantize(
-        tensor.array(),
-        type.scales,
-        type.zero_points,
-        type.storage.low,
-        type.storage.high,
-        BY_ATTRIBUTE[storage_element(type)].dtype,
-        type.axis,
-        type.blocks,
-    )
-    return from_array(stored)
+    stored = type.quantize(tensor.array())
+    return from_array(stored.astype(BY_ATTRIBUTE[storage_element(type)].dtype, copy=False))
 
 
 def _bytes(value: SSAValue) -> int | None:

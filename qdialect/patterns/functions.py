@@ -1,5 +1,4 @@
 """Chains of elementwise ops on one float that are one op with a kernel of its own."""
-# Around the driver: the ops that are run on numbers to be compared are taken out again.
 
 from __future__ import annotations
 
@@ -8,13 +7,15 @@ from functools import cache
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import element_of, tensor_type
 from qdialect.errors import UserError
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.place import remove
+from qdialect.ir.build import copied
+from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
@@ -101,31 +102,34 @@ def _numbers() -> Array:
     return np.concatenate([near, far, -far]).astype(np.float32)
 
 
+def run_beside(op: Operation, nodes: Nodes, outputs: Sequence[SSAValue]) -> list[Array]:
+    """What onnxruntime computes by `nodes` of constants, in front of `op` while it runs. Raises UserError."""
+    insert_before(op, *nodes.ops)
+    try:
+        ops = [one for one in nodes.ops if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
+        return [tensor.array() for tensor in evaluate(ops, outputs).values()]
+    finally:
+        for one in reversed(nodes.ops):
+            remove(one)
+
+
 def _is_same(function: Function, chain: Sequence[OnnxOp], source: SSAValue) -> bool:
-    """True if the function's results are those of the chain, both computed in front of it."""
-    last, block = chain[0], chain[0].parent
-    if source.type != last.results[0].type or block is None:
+    """True if the function's results are those of the chain."""
+    last = chain[0]
+    if source.type != last.results[0].type or last.parent is None:
         return False
     numbers, nodes = _numbers(), Nodes()
     type = tensor_type(Float32Type(), numbers.shape)
     values = {source: nodes.constant(numbers)}
     for one in reversed(chain):
         inputs = [values[v] if v in values else nodes.constant(_number(v)) for v in one.operands]
-        copy = one.__class__.create(operands=inputs, result_types=[type], properties=one.properties)
-        values[one.results[0]] = copy.results[0]
-        nodes.append(copy)
-    nodes.append(op_named(function.domain, function.name).build([values[source]], [type]))
-    block.insert_ops_before(nodes.ops, last)
-    wanted = [values[last.results[0]], nodes.ops[-1].results[0]]
+        values[one.results[0]] = nodes.append(copied(one, inputs, [type]))
+    whole = nodes.add(function.name, [values[source]], type, domain=function.domain)
     try:
-        ops = [op for op in nodes.ops if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp)]
-        expected, result = (tensor.array() for tensor in evaluate(ops, wanted).values())
+        expected, result = run_beside(last, nodes, [values[last.results[0]], whole])
     except UserError:
         return False
-    finally:
-        for one in reversed(nodes.ops):
-            remove(one)
-    return bool(np.all(np.abs(expected - result) <= TOLERANCE * np.maximum(np.abs(numbers), 1)))
+    return numerics.are_near(expected, result, numbers, TOLERANCE)
 
 
 def _number(value: SSAValue) -> Array:

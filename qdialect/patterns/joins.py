@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.promises.joins import Joins
@@ -22,8 +22,6 @@ MOST_REPEATED = 1 << 12
 Elements of a constant row with its repetitions. A kernel of onnxruntime starts anew for each row that is broadcast: of
 128 rows of 32 elements 2.5 us less if eight are one (1.31: measured).
 """
-KERNEL_WIDTH = 8
-"""Bits of the operands of kernels of joins."""
 
 
 def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
@@ -37,7 +35,7 @@ def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
         return None  # left to a kernel already: a cast above it rounds a second time
     if type is None or other is None or not (type.is_per_tensor and other.is_per_tensor):
         return None
-    if type.storage.width != KERNEL_WIDTH:
+    if type.storage.width != BYTE_BITS:
         return None
     return stored if other.storage == type.storage and other.expressed == type.expressed else None
 

@@ -15,7 +15,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -103,8 +103,6 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
 
 MOST_BETWEEN = 100
 """Values that are looked at for whether one may be NaN, so that the walk stays linear in the graph."""
-INTEGER_KERNELS = 8
-"""Bits of the operands of integer kernels."""
 
 
 class Standing(NamedTuple):
@@ -279,7 +277,7 @@ def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
     casts = [value.owner for value in kernel.operands[:2]]
     types = [type, *(c.element_type if isinstance(c, DequantizeOp) else None for c in casts)]
     whole = type is not None and type.is_per_tensor
-    return whole and all(t is not None and t.storage.width == INTEGER_KERNELS for t in types)
+    return whole and all(t is not None and t.storage.width == BYTE_BITS for t in types)
 
 
 def _narrows(op: OnnxOp) -> bool:

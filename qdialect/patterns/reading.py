@@ -10,10 +10,11 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
-from qdialect.ir.build import constant_op
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import real_constant
+from qdialect.promises.base import Commutes
 
 
 def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
@@ -38,6 +39,22 @@ def dequantize_operands(op: OnnxOp) -> list[Operation]:
             casts.append(cast)
             op.operands[place] = cast.results[0]
     return casts
+
+
+def retyped(chain: Sequence[OnnxOp | QuantizeOp], type: UniformType) -> list[Operation]:
+    """An op with one result, and those that move it, as new operations on another quantized type."""
+    ops: list[Operation] = []
+    for op in chain:
+        promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) and ops else None
+        if isinstance(op, QuantizeOp):
+            new: Operation = QuantizeOp(op.operands[0], type)
+        elif promise is not None:
+            new = promise.rebuilt(op, [ops[-1].results[0]], [type])
+        else:
+            new = copied(op, op.operands, [with_element(op.results[0].type, type)])
+        new.location = op.location
+        ops.append(new)
+    return ops
 
 
 def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:

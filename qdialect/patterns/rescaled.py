@@ -7,13 +7,11 @@ from xdsl.dialects.builtin import Float32Type
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of, storage_element, with_element
-from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.promises.affine import Affine, AffineMap
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
-WIDTH = 8
-"""Bits of storage types, all of whose integers are tested."""
 CLEAR = 0.499
 """Distance from an integer, in steps, within which rounding gives it in spite of float32 rounding errors."""
 
@@ -40,7 +38,7 @@ class ReadRescaled(OnTrait[Affine]):
 def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
     """True if the map takes each integer of `type` to the same integer of `result`, both per tensor."""
     one_scale = type.is_per_tensor and result.is_per_tensor and map.factor.size == map.shift.size == 1
-    if not one_scale or type.storage != result.storage or type.storage.width != WIDTH:
+    if not one_scale or type.storage != result.storage or type.storage.width != BYTE_BITS:
         return False
     if not (isinstance(type.expressed, Float32Type) and isinstance(result.expressed, Float32Type)):
         return False

@@ -145,7 +145,7 @@ def _selects(op: OnnxOp) -> bool:
 
 def _selects_among_narrow(op: OnnxOp) -> bool:
     """True if a session would select among the integers under a cast, of types that it has no kernel for."""
-    cast = _moved_dequantize(op.operands[0]) if _selects(op) and op.get_trait(Clamp) is None else None
+    cast = moved_dequantize(op.operands[0]) if _selects(op) and op.get_trait(Clamp) is None else None
     type = None if cast is None else dequantize_type(cast)
     return isinstance(type, UniformType) and type.storage.width < BYTE_BITS
 
@@ -249,7 +249,7 @@ def _refused_product(op: OnnxOp) -> int | None:
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
         return None
-    left, right = written_dequantize(op.operands[0]), _moved_dequantize(op.operands[1])
+    left, right = written_dequantize(op.operands[0]), moved_dequantize(op.operands[1])
     if left is None or right is None or not _is_bytes(right.operands[0]):
         return None
     if right is not op.operands[1].owner:  # a session moves it below
@@ -306,7 +306,7 @@ def _is_bytes(value: SSAValue) -> bool:
     return element is not None and element.bits == BYTE_BITS
 
 
-def _moved_dequantize(value: SSAValue) -> OnnxOp | None:
+def moved_dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear whose elements `value` has, through ops that move elements of one operand."""
     while isinstance(op := value.owner, OnnxOp) and (promise := op.get_trait(Commutes)) is not None:
         if len(promise.operands(op)) != 1:
@@ -346,7 +346,7 @@ def _casts(op: OnnxOp) -> list[OnnxOp]:
     is_linear = op.get_trait(Linear) is not None
     casts: list[OnnxOp] = []
     for place, value in enumerate(op.operands):
-        cast = _moved_dequantize(value)
+        cast = moved_dequantize(value)
         is_weight = place > 0 and is_linear
         if cast is not None and not (is_weight and isinstance(cast.operands[0].owner, ConstantOp)):
             casts.append(cast)

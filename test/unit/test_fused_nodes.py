@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
 import qdialect
-from qdialect.oracle.form import main_of
+from qdialect.ir.interface import main_of
 from qdialect.oracle.session import session
 from qdialect.transforms.infer_shapes import InferShapesPass
 

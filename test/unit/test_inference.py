@@ -17,10 +17,10 @@ from qdialect.compiler.compilation import compile
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.errors import UserError
+from qdialect.ir.interface import main_of
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.form import main_of
 from qdialect.oracle.session import session
 from qdialect.patterns import computing
 from qdialect.transforms.infer_shapes import InferShapesPass

@@ -17,8 +17,8 @@ from xdsl.context import Context
 from graphs.quantized import random_case
 from qdialect.compiler.binaries import tool
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, stored_type
+from qdialect.ir.interface import main_of
 from qdialect.ops import get_all_dialects
-from qdialect.oracle.form import main_of
 from qdialect.oracle.observing import input_names
 from qdialect.text.assembly import parse_module
 from random_graphs import imported

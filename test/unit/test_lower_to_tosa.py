@@ -13,9 +13,9 @@ from upstream_tools import VALIDATE, run, tool
 from xdsl.context import Context
 
 from qdialect.cli import main
+from qdialect.ir.interface import main_of
 from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import observe
-from qdialect.oracle.form import main_of
 from qdialect.oracle.integer import run_integer
 from qdialect.text.assembly import ModuleParser
 from qdialect.text.upstream import write_upstream

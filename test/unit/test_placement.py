@@ -13,11 +13,11 @@ from onnx import TensorProto, helper, numpy_helper
 import qdialect
 from qdialect.calibration.annotations import annotate
 from qdialect.calibration.cut import Cut
-from qdialect.calibration.expected import Expected, elements_of, expected
+from qdialect.calibration.expected import Costing, Expected, elements_of
 from qdialect.calibration.observer import value_names
 from qdialect.calibration.placement import place
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.oracle.form import main_of
+from qdialect.ir.interface import main_of
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
 from qdialect.transforms.infer_shapes import InferShapesPass
@@ -86,7 +86,7 @@ def _costs_of_gemm(bias: bool) -> tuple[float, float]:
     graph = helper.make_graph([node], "g", ends[:1], ends[1:], [w, b])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     gemm = next(op for op in qdialect.load(model).walk() if isinstance(op, OnnxOp) and op.op_type == "Gemm")
-    cost = expected(gemm, target("onnxruntime"), elements_of, kernels=True)
+    cost = Costing(target("onnxruntime"), elements_of, kernels=True).expected(gemm)
     assert cost.float_result is not None
     assert cost.integer is not None
     return cost.float_result, cost.integer
@@ -111,7 +111,7 @@ def _costs_of_convolution(outputs: int) -> tuple[float, float]:
     """Nanoseconds in float, and in integers."""
     module = qdialect.load(_convolutions(outputs=outputs))
     conv = next(op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Conv")
-    cost = expected(conv, target("onnxruntime"), elements_of, kernels=True)
+    cost = Costing(target("onnxruntime"), elements_of, kernels=True).expected(conv)
     assert cost.integer is not None
     return cost.floating, cost.integer
 
@@ -156,7 +156,7 @@ def _costs(model: onnx.ModelProto) -> list[Expected]:
     module = qdialect.load(model)
     PassManager().run([InferShapesPass()], module)
     ops = [op for op in main_of(module).body.block.ops if isinstance(op, OnnxOp) and op.operands]
-    return [expected(op, target("onnxruntime"), elements_of, kernels=True) for op in ops]
+    return [Costing(target("onnxruntime"), elements_of, kernels=True).expected(op) for op in ops]
 
 
 def _conv(shape: list[int], weight: tuple[int, ...], groups: int = 1) -> Expected:

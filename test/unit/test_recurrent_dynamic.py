@@ -12,8 +12,8 @@ from xdsl.dialects.func import ReturnOp
 
 import qdialect
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.ir.interface import main_of
 from qdialect.onnx_io.opsets import import_domains
-from qdialect.oracle.form import main_of
 from qdialect.oracle.session import run
 from qdialect.transforms.decompose import DecomposePass
 from qdialect.transforms.infer_shapes import InferShapesPass

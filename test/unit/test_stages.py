@@ -16,9 +16,9 @@ from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.options import Options
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.tosa.site import TosaSite
+from qdialect.ir.interface import main_of
 from qdialect.oracle.checking import check_passes
 from qdialect.oracle.feeds import fitting_feeds, random_feeds, retyped_feeds
-from qdialect.oracle.form import main_of
 from qdialect.oracle.integer import run_integer
 from qdialect.oracle.judging import Finding
 from qdialect.text.upstream import refused

@@ -15,9 +15,9 @@ from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.options import Calibration, Options
 from qdialect.compiler.quantize import prepare, quantize_module
 from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.form import main_of
 from qdialect.oracle.session import session
 from qdialect.targets import target
 
@@ -108,7 +108,7 @@ def test_a_table_that_is_kept_in_float() -> None:
 @pytest.mark.parametrize(("axis", "scales"), [(0, WIDTH), (1, 1)])
 def test_a_scale_for_each_column_where_it_moves_past(axis: int, scales: int) -> None:
     module = embedding(axis=axis)
-    quantize_tables(module, tables_of(module, target("onnxruntime")))
+    quantize_tables(tables_of(module, target("onnxruntime")))
     (cast,) = (op for op in main_of(module).body.block.ops if isinstance(op, DequantizeOp))
     type = cast.operands[0].type.get_element_type()  # pyright: ignore
     assert isinstance(type, UniformType)

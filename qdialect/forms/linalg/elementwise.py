@@ -106,22 +106,30 @@ def _sum_of(kind: type) -> Function:
     return function
 
 
+def _if_positive(body: Body, x: SSAValue, below: SSAValue) -> SSAValue:
+    """x from zero on, else `below`."""
+    return body.do(arith.SelectOp(body.do(arith.CmpfOp(x, _f(body, 0), "oge")), x, below))
+
+
+def _from_0_to_1(body: Body, x: SSAValue, alpha: float, beta: float) -> SSAValue:
+    """alpha * x + beta, clamped to [0, 1]."""
+    line = body.do(arith.AddfOp(body.do(arith.MulfOp(x, _f(body, alpha))), _f(body, beta)))
+    return body.do(arith.MaximumfOp(body.do(arith.MinimumfOp(line, _f(body, 1))), _f(body, 0)))
+
+
 def _relu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
     return body.do(arith.MaximumfOp(args[0], _f(body, 0)))
 
 
 def _leaky(slope: Callable[[OnnxOp], float]) -> Function:
     def function(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
-        below = body.do(arith.MulfOp(args[0], _f(body, slope(op))))
-        positive = body.do(arith.CmpfOp(args[0], _f(body, 0), "oge"))
-        return body.do(arith.SelectOp(positive, args[0], below))
+        return _if_positive(body, args[0], body.do(arith.MulfOp(args[0], _f(body, slope(op)))))
 
     return function
 
 
 def _prelu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
-    below = body.do(arith.MulfOp(args[0], args[1]))
-    return body.do(arith.SelectOp(body.do(arith.CmpfOp(args[0], _f(body, 0), "oge")), args[0], below))
+    return _if_positive(body, args[0], body.do(arith.MulfOp(args[0], args[1])))
 
 
 def sigmoid(body: Body, x: SSAValue) -> SSAValue:
@@ -135,15 +143,11 @@ def _reciprocal(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
 
 
 def _hard_sigmoid(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
-    alpha, beta = op.float_attr("alpha", 0.2), op.float_attr("beta", 0.5)
-    line = body.do(arith.AddfOp(body.do(arith.MulfOp(args[0], _f(body, alpha))), _f(body, beta)))
-    return body.do(arith.MaximumfOp(body.do(arith.MinimumfOp(line, _f(body, 1))), _f(body, 0)))
+    return _from_0_to_1(body, args[0], op.float_attr("alpha", 0.2), op.float_attr("beta", 0.5))
 
 
 def _hard_swish(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
-    line = body.do(arith.AddfOp(body.do(arith.MulfOp(args[0], _f(body, 1 / 6))), _f(body, 0.5)))
-    inside = body.do(arith.MaximumfOp(body.do(arith.MinimumfOp(line, _f(body, 1))), _f(body, 0)))
-    return body.do(arith.MulfOp(args[0], inside))
+    return body.do(arith.MulfOp(args[0], _from_0_to_1(body, args[0], 1 / 6, 0.5)))
 
 
 def _softplus(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
@@ -161,8 +165,7 @@ def _gelu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
 
 def _elu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
     less = body.do(arith.SubfOp(body.do(math.ExpOp(args[0])), _f(body, 1)))
-    below = body.do(arith.MulfOp(less, _f(body, op.float_attr("alpha", 1.0))))
-    return body.do(arith.SelectOp(body.do(arith.CmpfOp(args[0], _f(body, 0), "oge")), args[0], below))
+    return _if_positive(body, args[0], body.do(arith.MulfOp(less, _f(body, op.float_attr("alpha", 1.0)))))
 
 
 def _clip(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -193,15 +196,15 @@ def _bound(op: OnnxOp, name: str, place: int) -> float | Blocked | None:
 def _compared(predicate: str, integers: str) -> LinalgForm:
     def build(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         kind = known_element(op.operands[0].type)
-        if quantized_of(op.operands[0].type) is None and isinstance(kind, IntegerType):
-            return _joined(
-                op, site, lambda body, args, _: body.do(arith.CmpiOp(args[0], args[1], integers)), [0, 1]
-            )
-        if not all(map(_is_float, op.operands)):
+        whole = quantized_of(op.operands[0].type) is None and isinstance(kind, IntegerType)
+        if not whole and not all(map(_is_float, op.operands)):
             return OTHER_ELEMENT
-        return _joined(
-            op, site, lambda body, args, _: body.do(arith.CmpfOp(args[0], args[1], predicate)), [0, 1]
-        )
+
+        def compared(body: Body, args: Sequence[SSAValue], _: OnnxOp) -> SSAValue:
+            a, b = args
+            return body.do(arith.CmpiOp(a, b, integers) if whole else arith.CmpfOp(a, b, predicate))
+
+        return _joined(op, site, compared, [0, 1])
 
     return LinalgForm(build)
 

@@ -17,14 +17,10 @@ from qdialect.dialects.onnx_types import known_element, known_shape, quantized_o
 from qdialect.forms.geometry import nearest, pads_of, tiled
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
-from qdialect.forms.upstream import TO_LAST, per_tensor
+from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, per_tensor
 from qdialect.ir.values import constant_array, normal_axis, real_constant, static_shape
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
-
-OTHER_TYPE = Blocked(
-    "other-type", "the result is of another quantized type than what is moved", "requantize it"
-)
 
 
 def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:

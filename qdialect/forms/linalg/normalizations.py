@@ -17,7 +17,7 @@ from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_in, 
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.linalg.sums import stored_element
-from qdialect.forms.upstream import COMPUTED
+from qdialect.forms.upstream import COMPUTED, STATISTICS_USED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import Array
 from qdialect.reasons import Blocked
@@ -92,7 +92,7 @@ def _normalized(
     """aligned: a factor or shift in a shape that broadcasts to the result's."""
     types = types_of(op)
     if any(result.first_use is not None for result in op.results[1:]):
-        return Blocked("statistics-used", "the mean or the deviation is read")
+        return STATISTICS_USED
     shape = known_shape(op.operands[0].type)
     x = _real(site, op.operands[0], types.x)
     result = _standardized(site, x, axes, np.float32(op.float_attr("epsilon", 1e-5)))

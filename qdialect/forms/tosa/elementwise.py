@@ -110,8 +110,7 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
 def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> None:
     """The tosa op `kind` of operands in steps 2^-k of the result's scale."""
     y = unblocked(activation(op.results[0]))
-    summands = unblocked(_terms(op.operands, y))
-    (terms, bits), operands = summands, Operands(op, site, op.operands)
+    (terms, bits), operands = unblocked(_terms(op.operands, y)), Operands(op, site, op.operands)
     if kind is tosa.AddOp:
         terms = _faithful(terms, y, bits)
     wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
@@ -134,8 +133,7 @@ def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """Where with a constant mask: a * mask + b * (1 - mask), since few NPUs have a select."""
     y = unblocked(activation(op.results[0]))
-    summands = unblocked(_terms(op.operands[1:], y))
-    (terms, bits), operands = summands, Operands(op, site, op.operands[1:])
+    (terms, bits), operands = unblocked(_terms(op.operands[1:], y)), Operands(op, site, op.operands[1:])
     mask = operands.constant(op.operands[0])
     if mask is None:
         return Blocked("computed-parameter", "the condition is computed at run time")
@@ -164,10 +162,9 @@ def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) ->
 
 def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """LeakyRelu and PRelu: max(x, 0) + slope * min(x, 0), two products, since a slope may be negative."""
-    types, slope = activations(op.operands[0], op.results[0]), real_constant(op.operands[1])
+    (x, y), slope = activations(op.operands[0], op.results[0]), real_constant(op.operands[1])
     if slope is None:
         return Blocked("computed-parameter", "the slope is computed at run time")
-    x, y = types
     ratio = float(np.float32(x.scale) / np.float32(y.scale))
     most = ratio * max(1.0, float(np.abs(slope).max(initial=0.0)))
     bits = FINEST - max(0, int(np.frexp(most)[1]))

@@ -19,9 +19,9 @@ from qdialect.dialects.onnx_types import known_shape
 from qdialect.dialects.tosa.types import ResizeMode
 from qdialect.forms.geometry import nearest
 from qdialect.forms.tosa.elementwise import REACH
-from qdialect.forms.tosa.moves import OTHER_TYPE, Rows, picked_rows
+from qdialect.forms.tosa.moves import Rows, picked_rows
 from qdialect.forms.tosa.site import TosaForm, TosaSite, activations, takes
-from qdialect.forms.upstream import TO_LAST
+from qdialect.forms.upstream import OTHER_TYPE, TO_LAST
 from qdialect.ir.values import constant_array
 from qdialect.reasons import Blocked, unblocked
 
@@ -136,8 +136,8 @@ def _rounded(rows: Rows | None, old: int, new: int) -> _Line | None:
 
 
 def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types, rows = activations(op.operands[0], op.results[0]), unblocked(nearest(op))
-    if types[0] != types[1]:
+    (x, y), rows = activations(op.operands[0], op.results[0]), unblocked(nearest(op))
+    if x != y:
         return OTHER_TYPE
     old, new = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     repeats = all(

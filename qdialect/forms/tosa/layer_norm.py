@@ -26,7 +26,7 @@ from qdialect.forms.tosa.elementwise import COARSE
 from qdialect.forms.tosa.normal import LONG_ROW, from_tables
 from qdialect.forms.tosa.pools import along
 from qdialect.forms.tosa.site import LOW, TosaForm, TosaSite, activations, flag
-from qdialect.forms.upstream import COMPUTED
+from qdialect.forms.upstream import COMPUTED, STATISTICS_USED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import tables
 from qdialect.reasons import Blocked, unblocked
@@ -107,10 +107,9 @@ def _inverse_root(site: TosaSite, number: SSAValue) -> SSAValue:
 
 
 def _layer_norm(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types = activations(op.operands[0], op.results[0])
+    (x, y), shape = activations(op.operands[0], op.results[0]), known_shape(op.operands[0].type)
     if any(result.first_use is not None for result in op.results[1:]):
-        return Blocked("statistics-used", "the mean or the deviation is read")
-    (x, y), shape = types, known_shape(op.operands[0].type)
+        return STATISTICS_USED
     axis = normal_axis(op.int_attr("axis", -1), len(shape))
     row = unblocked(_row(op, x, prod(shape[axis:])))
     factor, beta = real_constant(op.operands[1]), op.input(2)

@@ -19,14 +19,11 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.forms.geometry import pads_of, tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
-from qdialect.forms.upstream import TO_FIRST, TO_LAST
+from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST
 from qdialect.ir.values import constant_array, normal_axis, real_constant
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
-OTHER_TYPE = Blocked(
-    "other-type", "the result is of another quantized type than what is moved", "requantize it"
-)
 MOST_PIECES = 64
 """Greatest number of slices for one op."""
 PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
@@ -151,8 +148,7 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
 def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last: bool) -> SSAValue | Blocked:
     """The entries `rows` of each of ONNX's axes of `value`, one axis after another."""
     for axis, places in rows.items():
-        entries = unblocked(picked(site, value, site.axis(axis, last=last), places))
-        value = entries
+        value = unblocked(picked(site, value, site.axis(axis, last=last), places))
     return value
 
 

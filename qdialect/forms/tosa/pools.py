@@ -28,21 +28,18 @@ from qdialect.forms.tosa.site import (
     element_type,
     takes,
 )
-from qdialect.forms.upstream import TO_FIRST, TO_LAST
+from qdialect.forms.upstream import COMPARED_TYPE, TO_FIRST, TO_LAST
 from qdialect.reasons import Blocked, unblocked
 
 IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
-OTHER_TYPE = Blocked(
-    "other-type", "the result is of another quantized type than what is compared", "requantize it"
-)
 LARGEST_WINDOW = 64
 """Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
 
 
 def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types = activations(op.operands[0], op.results[0])
-    if types[0] != types[1]:
-        return OTHER_TYPE
+    x, y = activations(op.operands[0], op.results[0])
+    if x != y:
+        return COMPARED_TYPE
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if any(result.first_use is not None for result in op.results[1:]):
@@ -94,7 +91,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     Sums of windows, zero padding, divided by their numbers of elements. If these differ by position, each sum is first
     multiplied by the least common multiple over its count.
     """
-    types, window = activations(op.operands[0], op.results[0]), pool(op)
+    (x, y), window = activations(op.operands[0], op.results[0]), pool(op)
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if prod(window.dilations) != 1:
@@ -103,7 +100,6 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if not counts.all():
         return Blocked("empty-window", "a window sees pads alone, and the mean of no pixels is no number")
     whole = lcm(*np.unique(counts).tolist())
-    x, y = types
     largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits
     if largest > numerics.INT32_MAX:
         return Blocked(
@@ -153,8 +149,7 @@ def window_sums(
 
 def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A mean or sum over axes: over all pixels of images as one window, else axis by axis."""
-    types, axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
-    x, y = types
+    (x, y), axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
     shape = known_shape(op.operands[0].type)
     count = prod(shape[k] for k in axes)
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(count if is_mean else 1)))
@@ -198,9 +193,9 @@ def along(site: TosaSite, kind: type[Operation], value: SSAValue, axis: int) -> 
 
 
 def _greatest(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types, axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
-    if types[0] != types[1]:
-        return OTHER_TYPE
+    (x, y), axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
+    if x != y:
+        return COMPARED_TYPE
     value, last = site.as_it_lies(op.operands[0])
     for axis in axes:
         value = along(site, kind, value, site.axis(axis, last=last))

@@ -98,11 +98,9 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
 
 def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     """The factors of a linear op with a constant weight, or `Blocked` if the profile cannot express it."""
-    linear, types = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
-    x, y = types
-    stored = unblocked(_stored_weight(op, linear))
+    linear, (x, y) = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
+    weight, zero = unblocked(_stored_weight(op, linear))
     bias = unblocked(_bias(op, channels))
-    weight, zero = stored
     type = uniform_of(op.operands[1].type)
     axis = linear.weight_axis(op)
     ratio = np.atleast_1d(numerics.requantize_multiplier(x.scale, type.scales, y.scale))

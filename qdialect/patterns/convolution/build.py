@@ -39,8 +39,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
     attributes = window_attributes(op, geometry)
     conv = op_named("", gathering).build(inputs, [tensor_type(element, shape)], attributes)
     conv.location = location(node_name(op))
-    nodes.ops.append(conv)
-    y = conv.results[0]
+    y = nodes.append(conv)
     for step in reversed(steps):
         y = step.result(nodes, y)
     nodes.ops[-1].location = op.location
@@ -69,31 +68,19 @@ def _weight(op: OnnxOp, steps: Sequence[Step], nodes: ImageNodes) -> SSAValue:
     zeros = np.tile(zeros, first.outputs * first.groups // steps[0].copies // zeros.size)
     for step in steps:
         array, zeros = step.weight(array, zeros), np.tile(zeros, step.copies)
-    return _constant(np.ascontiguousarray(array), type, f"{wish(old) or 'weight'}_{_what(steps)}", nodes)
-
-
-def _what(steps: Sequence[Step]) -> str:
-    return type(steps[0]).__name__.lower()
+    name = f"{wish(old) or 'weight'}_{steps[0].__class__.__name__.lower()}"
+    return _constant(np.ascontiguousarray(array), type, name, nodes)
 
 
 def _repeated(bias: SSAValue, copies: int, nodes: ImageNodes) -> SSAValue:
-    return _constant(
-        np.tile(known_array(bias), copies),
-        quantized_of(bias.type),
-        f"{wish(bias) or 'bias'}_repeated",
-        nodes,
-    )
+    name = f"{wish(bias) or 'bias'}_repeated"
+    return _constant(np.tile(known_array(bias), copies), quantized_of(bias.type), name, nodes)
 
 
 def _constant(array: npt.NDArray[Any], type: UniformType | None, name: str, nodes: ImageNodes) -> SSAValue:
     """A constant `array` of `type`, whose scales and zero points, if several, are repeated along axis 0."""
-    if type is None:
-        return nodes.constant(array, name=name)
-    element = type
-    if type.axis is not None:
+    if type is not None and type.axis is not None:
         times = array.shape[0] // type.scales.size
         scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
-        element = type.replace(scales=scales, zero_points=zeros, axis=0)
-    new = constant_op(array, name, element)
-    nodes.ops.append(new)
-    return new.results[0]
+        type = type.replace(scales=scales, zero_points=zeros, axis=0)
+    return nodes.append(constant_op(array, name, type))

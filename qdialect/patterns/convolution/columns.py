@@ -23,14 +23,7 @@ def gathered(
     axes = geometry.axes if axes is None else axes
     assert geometry.pads is not None
     pads = [*geometry.pads[:axes], *[(0, 0)] * (geometry.axes - axes)]
-    if any(map(any, pads)):
-        shape = known_shape(x.type)
-        sizes = [
-            size if size == DYNAMIC else size + sum(pad) for size, pad in zip(shape[1:-1], pads, strict=True)
-        ]
-        wide = nodes.ints((0, *(p[0] for p in pads), 0, 0, *(p[1] for p in pads), 0), "pads")
-        inputs = [x, wide] if zero_point is None else [x, wide, zero_point]
-        x = nodes.add("Pad", inputs, (shape[0], *sizes, shape[-1]))
+    x = nodes.padded(x, pads, zero_point) if any(map(any, pads)) else x
     for axis in reversed(range(axes)):
         x = _along(nodes, x, geometry, axis)
     return x

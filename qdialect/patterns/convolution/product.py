@@ -62,7 +62,6 @@ def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     shape = (g.images, *g.results, g.outputs)
     node = op_named(MICROSOFT, PRODUCT).build(inputs, [tensor_type(Float32Type(), shape)])
     node.location = location(node_name(op))
-    nodes.ops.append(node)
-    nodes.channels_first(node.results[0])
+    nodes.channels_first(nodes.append(node))
     nodes.ops[-1].location = op.location
     return nodes.ops

@@ -134,6 +134,16 @@ class ImageNodes(Nodes):
         rank = len(known_shape(x.type))
         return self.transpose(x, [0, rank - 1, *range(1, rank - 1)])
 
+    def padded(
+        self, x: SSAValue, pads: Sequence[tuple[int, int]], zero_point: SSAValue | None = None
+    ) -> SSAValue:
+        """(N, sizes, C) with elements around its pixels: the zero point of integers, or real zeros."""
+        images, *sizes, channels = known_shape(x.type)
+        ends = self.ints((0, *(p[0] for p in pads), 0, 0, *(p[1] for p in pads), 0), "pads")
+        wide = (s if s == DYNAMIC else s + sum(pad) for s, pad in zip(sizes, pads, strict=True))
+        inputs = [x, ends] if zero_point is None else [x, ends, zero_point]
+        return self.add("Pad", inputs, (images, *wide, channels))
+
     def reshaped(self, x: SSAValue, shape: Sequence[int], sizes: Sequence[int] | None = None) -> SSAValue:
         """Reshape of `x` to `shape`. sizes: the operand of Reshape, by default with -1 for an unknown size."""
         told = [-1 if size == DYNAMIC else size for size in shape] if sizes is None else sizes

@@ -130,7 +130,8 @@ class PackWidth(Step):
 
     def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
         """Adjacent pixels as channels of one."""
-        x = _padded(nodes, x, self.pads) if self.pads else x
+        if self.pads:
+            x = nodes.channels_first(nodes.padded(nodes.channels_last(x), self.pads))
         by, shape = self.packing.inputs, known_shape(x.type)
         return _regrouped(nodes, x, shape[1] * by, shape[-1] // by) if by > 1 else x
 
@@ -138,15 +139,6 @@ class PackWidth(Step):
         """Channels of one pixel as adjacent pixels."""
         by, shape = self.packing.outputs, known_shape(y.type)
         return _regrouped(nodes, y, shape[1] // by, shape[-1] * by) if by > 1 else y
-
-
-def _padded(nodes: ImageNodes, x: SSAValue, pads: tuple[tuple[int, int], ...]) -> SSAValue:
-    """(N, C, sizes) with real zeros around its pixels."""
-    last = nodes.channels_last(x)
-    images, *sizes, channels = known_shape(last.type)
-    wide = nodes.ints((0, *(p[0] for p in pads), 0, 0, *(p[1] for p in pads), 0), "pads")
-    shape = (images, *(s if s == DYNAMIC else s + sum(p) for s, p in zip(sizes, pads, strict=True)), channels)
-    return nodes.channels_first(nodes.add("Pad", [last, wide], shape))
 
 
 def _regrouped(nodes: ImageNodes, x: SSAValue, channels: int, width: int) -> SSAValue:
