@@ -66,6 +66,10 @@ CASES = {
         z: ui8
         v = [9] : ui8
         y = ConvInteger(x, w, z, v) {group = 2 : i64, pads = array<i64: 1, 0, 2, 1>} : 1x2x6x4xi32""",
+    "a transposed convolution whose stated shape leaves an odd pad": """
+        x: 1x1x3x4xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] : 1x1x3x3xf32
+        y = ConvTranspose(x, w) {output_shape = array<i64: 7, 8>, strides = array<i64: 2, 2>} : 1x1x7x8xf32""",
     "one-hot rows": """
         v: 2xf32
         e = [5] : i32

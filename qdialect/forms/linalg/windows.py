@@ -30,7 +30,7 @@ from qdialect.forms.linalg.sums import (
     wrapped,
 )
 from qdialect.ir.values import constant_array
-from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
+from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry, halved
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked, Refused, unblocked
 
 IMAGE = 4
@@ -181,19 +181,18 @@ def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
     """
     Result pixels that ONNX's ConvTranspose drops before and after each axis, minus its output_padding.
 
-    ONNX's operators.md, "ConvTranspose": the total follows from the result's size, an odd one drops more at the end
-    for SAME_UPPER.
+    ONNX's operators.md, "ConvTranspose": without stated pads the total, output_padding included, follows from the
+    result's size.
     """
     mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * g.axes)
+    added = op.ints_attr("output_padding") or (0,) * g.axes
     pads: list[tuple[int, int]] = []
     for k in range(g.axes):
         full = (g.sizes[k] - 1) * g.strides[k] + (g.kernel[k] - 1) * g.dilations[k] + 1
         total = full - g.results[k]
-        if mode == "NOTSET" and op.ints_attr("output_shape") is None:
-            pads.append((stated[k], total - stated[k]))
-        else:
-            half = total // 2
-            pads.append((total - half, half) if mode == "SAME_LOWER" else (half, total - half))
+        is_stated = mode == "NOTSET" and op.ints_attr("output_shape") is None
+        first = stated[k] if is_stated else halved(max(total + added[k], 0), mode)[0]
+        pads.append((first, total - first))
     return pads
 
 
