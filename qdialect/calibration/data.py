@@ -194,8 +194,6 @@ def _check_normalization(options: ImageOptions, channels: int) -> None:
                 f"--{name} has {len(values)} numbers, the images have {channels} channels",
                 "give one, or one for each channel",
             )
-    if min(options.std) <= 0:
-        raise UserError(f"--std is {min(options.std):g}", "pixels are divided by it: give numbers above 0")
 
 
 def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Array]]:
