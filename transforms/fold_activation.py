@@ -7,6 +7,7 @@ Drop activations that change no stored integer.
     LeakyRelu(q) : U  ->  qcast(dcast(q)) : U    likewise to the same numbers as integers of the other signedness
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
+    Clip(Clip(q, a, b), c, d)  ->  the narrower of the two, if one range of stored integers is within the other
 
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; other functions are tested on every value.
 """
@@ -17,13 +18,13 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
 from qdialect.patterns.cleanup import cleanups
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, are_alike
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, are_alike, is_within
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
@@ -48,6 +49,9 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
         if type is None:
             return None
         redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
+        if not redundant and clamp is not None and (wider := _wider(op, clamp, type)) is not None:
+            rewriter.replace(wider, [], [fitted(wider.operands[0], wider, rewriter)])
+            return None
         if not fits(kept, op):
             return _requantize(op, kept, rewriter) if redundant else None
         if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
@@ -58,6 +62,22 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
             return WIDER
         rewriter.replace(op, [], [fitted(kept, op, rewriter)])
         return None
+
+
+def _wider(op: OnnxOp, clamp: Clamp, type: UniformType) -> OnnxOp | None:
+    """A clamp or the one in front of it, whichever the other makes redundant on one type; None if neither is."""
+    front = op.operands[0].owner
+    before = front.get_trait(Clamp) if isinstance(front, OnnxOp) else None
+    if not isinstance(front, OnnxOp) or before is None or quantized_of(front.operands[0].type) != type:
+        return None
+    if not all(fits(each.operands[0], each) for each in (front, op)):
+        return None
+    inner, outer = before.stored(front, type), clamp.stored(op, type)
+    if inner is None or outer is None:
+        return None
+    if is_within(inner, outer):
+        return op
+    return front if is_within(outer, inner) and op.operands[0].has_one_use() else None
 
 
 def _requantize(op: OnnxOp, kept: SSAValue, rewriter: Rewriter) -> None:

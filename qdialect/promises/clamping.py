@@ -25,6 +25,9 @@ CLIP_WITH_INPUTS = 11
 MOST = 1 << 18
 """Greatest number of values that are tested, over all scales."""
 
+Range = tuple[npt.ArrayLike, npt.ArrayLike]
+"""The least and the greatest stored integer, for all scales or one for each."""
+
 
 @dataclass(frozen=True)
 class Clamp(Promise):
@@ -33,13 +36,15 @@ class Clamp(Promise):
     bounds: Callable[[OnnxOp], tuple[float, float] | None]
     """The real bounds, infinite for a missing one; None if one is computed."""
 
+    def stored(self, op: OnnxOp, type: UniformType) -> tuple[Array, Array] | None:
+        """The bounds as stored integers of `type`, one for each scale; None if one is computed."""
+        bounds = self.bounds(op)
+        return None if bounds is None else stored_bounds(bounds, type)
+
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
         """True if the clamp is the identity on all integers that `type` can store."""
-        bounds = self.bounds(op)
-        if bounds is None:
-            return False
-        low, high = stored_bounds(bounds, type)
-        return bool(np.all(low == type.storage.low) and np.all(high == type.storage.high))
+        stored = self.stored(op, type)
+        return stored is not None and is_within((type.storage.low, type.storage.high), stored)
 
     def is_at_zero(self, op: OnnxOp, type: UniformType) -> bool:
         """True if, on all integers that `type` can store, the clamp equals max(x, 0)."""
@@ -54,6 +59,11 @@ CLAMPS: dict[tuple[str, str], Clamp] = {
     ("", "PRelu"): Clamp(lambda op: (0.0, np.inf) if is_relu(op) else None),
     ("", "Clip"): Clamp(clip_bounds),
 }
+
+
+def is_within(range: Range, other: Range) -> bool:
+    """True if a range of stored integers has none outside another, at each scale."""
+    return bool(np.all(np.greater_equal(range[0], other[0])) and np.all(np.less_equal(range[1], other[1])))
 
 
 def are_alike(type: UniformType, other: UniformType) -> bool:

@@ -68,6 +68,87 @@ func.func @clip(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
+// Of two clamps the one stays whose range of stored integers is within the other's.
+
+// CHECK-LABEL: func.func @clip_behind_a_narrower(
+// CHECK-DAG: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1.25]
+// CHECK: %[[A:.*]] = onnx.Clip(%q, _, %[[H]])
+// CHECK-NEXT: func.return %[[A]]
+func.func @clip_behind_a_narrower(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %h = onnx.Constant() {value = #onnx.tensor<[1.25] : tensor<f32>>} : () -> tensor<f32>
+  %m = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %a = onnx.Clip(%q, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  %y = onnx.Clip(%a, _, %m) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @clip_in_front_of_a_narrower(
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1.25]
+// CHECK: %[[Y:.*]] = onnx.Clip(%q, _, %[[H]])
+// CHECK-NEXT: func.return %[[Y]]
+func.func @clip_in_front_of_a_narrower(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %h = onnx.Constant() {value = #onnx.tensor<[1.25] : tensor<f32>>} : () -> tensor<f32>
+  %m = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Clip(%q, _, %m) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%a, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @clip_behind_relu(
+// CHECK: %[[R:.*]] = onnx.Relu(%q)
+// CHECK-NEXT: func.return %[[R]]
+func.func @clip_behind_relu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[-0.1] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %a = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  %y = onnx.Clip(%a, %l, _) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// Both bounds are stored as 63.
+
+// CHECK-LABEL: func.func @clips_that_store_the_same(
+// CHECK: %[[A:.*]] = onnx.Clip(%q
+// CHECK-NEXT: func.return %[[A]], %[[A]]
+func.func @clips_that_store_the_same(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) {
+  %h = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
+  %m = onnx.Constant() {value = #onnx.tensor<[1.001] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %a = onnx.Clip(%q, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  %y = onnx.Clip(%a, _, %m) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y, %a : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_overlapping_clamps(
+// CHECK: %[[A:.*]] = onnx.Relu(%q)
+// CHECK: %[[Y:.*]] = onnx.Clip(%[[A]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_overlapping_clamps(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[-0.1] : tensor<f32>>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = #onnx.tensor<[1.25] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %a = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%a, %l, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_clamp_with_other_users(
+// CHECK: %[[A:.*]] = onnx.Clip(%q
+// CHECK: %[[Y:.*]] = onnx.Clip(%[[A]]
+// CHECK-NEXT: func.return %[[Y]], %[[A]]
+func.func @unmoved_clamp_with_other_users(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) {
+  %h = onnx.Constant() {value = #onnx.tensor<[1.25] : tensor<f32>>} : () -> tensor<f32>
+  %m = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %a = onnx.Clip(%q, _, %m) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%a, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y, %a : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
 // ReLU6 at 6/37 with 37 steps: (6/37)*37 is not 6 in float32, but both are stored as 44.
 
 // CHECK-LABEL: func.func @relu6_decided_in_integers(

@@ -41,3 +41,41 @@ def test_an_activation_that_goes_changes_no_bit(op: str):
     assert 0 < left[1] < left[0] or (op == "HardSigmoid" and left[1] == left[0] - 1)
     for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, False), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "bounds", [((None, 0.9), (None, 0.7)), ((-0.4, 0.7), (-0.5, 0.9)), ((0.0, None), (-0.2, None))]
+)
+def test_the_wider_of_two_clamps_changes_no_bit(bounds: tuple[tuple[float | None, float | None], ...]):
+    """On all integers of all types of the table, in both orders."""
+    body, results = "", dict[str, str]()
+    arguments = {"u8": "tensor<256xui8>", "i8": "tensor<256xi8>"}
+    feeds: Feeds = {storage: stored_values(storage, (256,), 0) for storage in arguments}
+    for n, (storage, zero_point, scale) in enumerate(
+        [*parameters(None), ("u8", 40, 0.01), ("i8", -40, 0.01)]
+    ):
+        type, plain = f"tensor<256x{quantized(storage, None, (256,), scale, zero_point)}>", arguments[storage]
+        for order in (bounds, bounds[::-1]):
+            last = f"q{n}_{len(results)}"
+            body += f"%{last} = quant.scast %{storage} : {plain} to {type}\n"
+            for k, pair in enumerate(order):
+                names = [f"%{last}"]
+                for which, bound in zip("lh", pair, strict=True):
+                    name = "_" if bound is None else f"%{last}_{which}"
+                    names.append(name)
+                    if bound is not None:
+                        value = f"{{value = #onnx.tensor<[{bound}] : tensor<f32>>}}"
+                        body += f"{name} = onnx.Constant() {value} : () -> tensor<f32>\n"
+                types = ", ".join([type, *("tensor<f32>" for name in names[1:] if name != "_")])
+                body += f"%{last}_{k} = onnx.Clip({', '.join(names)}) : ({types}) -> {type}\n"
+                last = f"{last}_{k}"
+            result = f"z{len(results)}"
+            body += f"%{result} = quant.scast %{last} : {type} to {plain}\n"
+            results[result] = plain
+    before = module(arguments, body, results)
+    after = before.clone()
+    FoldActivationPass().apply(Context(), after)
+    clamps = [sum(o.name in ("onnx.Clip", "onnx.Relu") for o in m.walk()) for m in (before, after)]
+    assert clamps[1] <= clamps[0] // 2
+    for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, False), strict=True):
+        np.testing.assert_array_equal(a, b)
