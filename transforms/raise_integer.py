@@ -150,7 +150,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
     x = UniformType.per_tensor(x_storage, x_scale, int(x_zero))
     if known_x is not None and known_x.zero_point == int(x_zero):
         x = known_x
-    scales = np.asarray(factor / x_scale, np.float32)
+    scales = numerics.weight_scale(factor, x_scale)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return SCALE_VALUE
     if not scales.ndim and not w_zero.ndim:

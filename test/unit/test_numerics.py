@@ -376,3 +376,14 @@ def test_symmetric_scales_reach_what_they_are_to() -> None:
     scales = numerics.symmetric_scales(np.array([127.0, 0.5, 0.0, 1e-40], np.float32), 127)
     np.testing.assert_array_equal(scales, np.array([1, np.float32(0.5 / 127), 1, 1], np.float32))
     assert float(numerics.symmetric_scales(3.5, 7)) == 0.5
+
+
+def test_a_dead_channel_keeps_the_scale_of_its_product():
+    """Read and written again: 2^-126 / x_scale has few bits where it is subnormal."""
+    tiny = np.finfo(np.float32).tiny
+    x_scales = np.random.default_rng(7).uniform(1, 1000, 500).astype(np.float32)
+    read = numerics.weight_scale(np.full(500, tiny), x_scales)
+    assert (read > 0).all()
+    assert (read < tiny).all()
+    np.testing.assert_array_equal(numerics.sum_scale(x_scales, read), tiny)
+    np.testing.assert_array_equal(numerics.weight_scale([0.25, 0.5], 0.5), [0.5, 1.0])
