@@ -12,7 +12,8 @@ and only the ops between two such values, which the pass created, are judged:
 
     exact   no element differs
     close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most, those of half
-            precision by a step of their own; the result of a dequantize is compared in integers
+            precision by a step of their own; the result of a dequantize is compared in integers, the float result
+            of a linear op with an int32 bias within half a step of that
 
 Only ops that the pass created or changed are run again: the others compute the same results from the same values.
 A value whose name was dropped is judged through its users. Constants are neither cut nor compared with constants of the
@@ -35,7 +36,6 @@ from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.tosa.site import TosaSite
@@ -225,8 +225,7 @@ class Reference:
             moved |= not _identical(array, now)
             if value in added_up:
                 continue
-            step = step_of(op, array) if isinstance(op, DequantizeOp) else None
-            if (detail := beyond(array, now, exactness, step)) is not None:
+            if (detail := beyond(array, now, exactness, step_of(op, array))) is not None:
                 name = _shown(value, op, names.get(value, ()))
                 differences.append(Difference(name, op.name, called(op), detail))
         if moved and not differences:

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+from xdsl.ir import Operation
 
 from qdialect import numerics
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.numerics import Array
+from qdialect.promises.linear import Linear
 
 CLOSE_FLOAT = 1e-4
 """Tolerance of floats in class `close`, relative to the largest magnitude."""
@@ -48,12 +52,24 @@ class Finding:
         return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
 
 
-def step_of(op: DequantizeOp, real: Array) -> Array:
-    """One quantization step at each element of a dequantize's result, plus rounding of the product."""
-    type = op.element_type
-    scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
-    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
-    return scales.astype(np.float64) + largest * ROUNDING
+def step_of(op: Operation, real: Array) -> Array | None:
+    """
+    How far an element of a float result may move in class `close` though it is small; None for none but the class's.
+
+    Of a dequantize: one quantization step, plus rounding of the product. Of a linear op with a bias in steps of its
+    sums: half of one, since such a bias and sums of products may cancel.
+    """
+    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0) * ROUNDING
+    if isinstance(op, DequantizeOp):
+        type = op.element_type
+        scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
+        return scales.astype(np.float64) + largest
+    linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+    bias = op.input(2) if isinstance(op, OnnxOp) and linear is not None and linear.has_bias else None
+    type = None if bias is None else quantized_of(bias.type)
+    if type is None or quantized_of(op.results[0].type) is not None:
+        return None
+    return np.asarray(type.scales.astype(np.float64).max() / 2 + largest)
 
 
 def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
