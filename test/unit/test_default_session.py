@@ -600,10 +600,11 @@ def test_what_selects_among_four_bits_stays(options: dict[str, Any], op: str, ki
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
-BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
+BLOCKS = """g (float[SIZES] x) => (float[5,3] y, float[5,3] r, float[?,?] d)
 <float s = {0.02}, TYPE z = {3}, float t = {0.5}, TYPE u = {5}> {
   q = QuantizeLinear(x, s, z)
-  d = DequantizeLinear(q, s, z)
+  b = DequantizeLinear(q, s, z)
+  d = MOVE(b)
   wd = DequantizeLinear<axis = 0, block_size = 4>(k, ks, kz)
   y = MatMul(d, wd)
   e = Neg(d)
@@ -616,10 +617,14 @@ BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
 
 
 @pytest.mark.parametrize("element", ["uint8", "int8"])
+@pytest.mark.parametrize(("move", "sizes"), [("Identity", (5, 12)), ("Transpose<perm = [1, 0]>", (12, 5))])
 @pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
-def test_a_product_with_a_weight_in_blocks_is_no_kernel(options: dict[str, Any], element: str):
+def test_a_product_with_a_weight_in_blocks_is_no_kernel(
+    options: dict[str, Any], move: str, sizes: tuple[int, int], element: str
+):
     rng = np.random.default_rng(0)
-    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {BLOCKS.replace("TYPE", element)}')
+    text = BLOCKS.replace("TYPE", element).replace("MOVE", move).replace("SIZES", f"{sizes[0]},{sizes[1]}")
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
     for name, values in {
         "k": rng.integers(-90, 90, (12, 3)).astype(np.int8),
         "ks": rng.uniform(0.01, 0.03, (3, 3)).astype(np.float32),
@@ -629,7 +634,7 @@ def test_a_product_with_a_weight_in_blocks_is_no_kernel(options: dict[str, Any],
     module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
     qdialect.compile(module, **options)
     result = export_model(module)
-    x = {"x": rng.normal(size=(5, 12)).astype(np.float32)}
+    x = {"x": rng.normal(size=sizes).astype(np.float32)}
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-4)
 
