@@ -26,7 +26,7 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, rank_of
-from qdialect.numerics import Array
+from qdialect.numerics import Array, sums
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, along, multiplier, shift, single_user
@@ -150,7 +150,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
     x = UniformType.per_tensor(x_storage, x_scale, int(x_zero))
     if known_x is not None and known_x.zero_point == int(x_zero):
         x = known_x
-    scales = numerics.weight_scale(factor, x_scale)
+    scales = sums.weight_scale(factor, x_scale)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return SCALE_VALUE
     if not scales.ndim and not w_zero.ndim:

@@ -31,7 +31,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, constant_array, known_array, real_constant, under_dequantize
-from qdialect.numerics import folding
+from qdialect.numerics import folding, sums
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
@@ -137,7 +137,7 @@ def _refine(
     """
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
-    coarse = _moved(bias, x, w.scales) > allowed * WORTH
+    coarse = sums.moved_bias(bias, x.scales, w.scales) > allowed * WORTH
     if tensor is None or not (w.is_per_tensor or w.axis == axis) or not coarse.any():
         return None
     array, type = tensor.array(), w
@@ -146,7 +146,7 @@ def _refine(
     if w.storage.width == WIDTH and (finer.scales != w.scales).any():
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))
-    moved = _moved(bias, x, type.scales)
+    moved = sums.moved_bias(bias, x.scales, type.scales)
     if w.axis is not None and w.scales.size == bias.size and (moved > allowed).any():
         other_axes = tuple(k for k in range(array.ndim) if k != w.axis)
         zeros = numerics.expand_parameters(w.zero_points, array.shape, w.axis)
@@ -155,16 +155,6 @@ def _refine(
     if (type.scales == w.scales).all():
         return None
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
-
-
-def _moved(
-    bias: npt.NDArray[np.float32], x: UniformType, scales: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float64]:
-    """How far each bias is from its accumulator steps; 0 for one that int32 does not hold."""
-    stored, overflow = numerics.quantize_bias(bias, x.scales, scales)
-    return np.where(
-        overflow, 0, np.abs(stored * numerics.bias_scale(x.scales, scales).astype(np.float64) - bias)
-    )
 
 
 def _widen(

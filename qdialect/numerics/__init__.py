@@ -225,19 +225,6 @@ def sum_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
     return np.maximum(bias_scale(x_scale, w_scale), np.finfo(np.float32).tiny)
 
 
-def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """
-    product_scale / x_scale in float32: the scale of a weight whose `sum_scale` is written out.
-
-    A subnormal quotient, of a dead channel, has few bits: it is rounded down where its product would be larger than
-    `product_scale`, so that a channel at the smallest normal number stays there.
-    """
-    scale = np.asarray(np.asarray(product_scale, np.float32) / np.asarray(x_scale, np.float32))
-    larger = (scale < np.finfo(np.float32).tiny) & (sum_scale(x_scale, scale) > product_scale)
-    below = np.nextafter(scale, np.float32(0))
-    return np.where(larger & (below > 0), below, scale)
-
-
 def quantize_bias(
     bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:

@@ -95,13 +95,20 @@ def _quantizes(op: Operation) -> bool:
 
 
 def widen_biases(module: ModuleOp) -> None:
-    """Reshape the vector added to an i8 matrix product to the result's rank, from opset `TYPED_CASTS` on."""
+    """
+    Reshape the vector added to an i8 matrix product to the result's rank, from opset `TYPED_CASTS` on; a Sum parts a
+    dequantized one from the product.
+    """
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
-        product, bias = sorted(op.operands, key=lambda value: isinstance(value.owner, ConstantOp))
+        bias, product = sorted(op.operands, key=_is_product_of_i8)
         rank, tensor = rank_of(product), constant(bias)
-        if rank is None or tensor is None or rank_of(bias) != 1 or not _is_product_of_i8(product):
+        if rank is None or rank_of(bias) != 1 or not _is_product_of_i8(product):
+            continue
+        if tensor is None:
+            if written_dequantize(bias) is not None:
+                part(op, list(op.operands).index(product))
             continue
         wide = ConstantOp.of(from_array(tensor.array().reshape([1] * (rank - 1) + [-1])))
         if isinstance(bias.owner, Operation) and bias.has_one_use():
@@ -117,9 +124,10 @@ def _is_product_of_i8(value: SSAValue) -> bool:
     product = value.owner
     if not isinstance(product, OnnxOp):
         return False
-    linear, first = product.get_trait(Linear), product.operands[0]
+    linear = product.get_trait(Linear)
     if linear is None or linear.has_bias:
         return False
+    first = product.operands[0]
     cast, rank = written_dequantize(first), rank_of(first)
     return cast is not None and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
 

@@ -11,10 +11,10 @@ bits, it drops a Relu and refuses a Clip, as it does MaxPool, ReduceMax and Redu
 8-bit product regardless of its users, and cannot run it if the left operand has several scales, or the right one has
 scales for other axes than the columns of one matrix. It quantizes the float weight of an op between casts, and
 dequantizes it in each run if no kernel takes both. It clips a float bias that int32 does not hold in steps of x_scale *
-w_scale. It makes MatMulNBits of a product with a weight of bytes whose activation is dequantized behind moves that it
-moves no cast below, and rounds that again (1.32: measured; not of a transposed weight, nor in front of a quantize). A
-Sum of one operand is the identity and hides a cast from the op. The target's file lists pairs of float ops that a
-session fuses, and unfused equivalents of the first.
+w_scale, and rounds it to these where they are coarse. It makes MatMulNBits of a product with a weight of bytes whose
+activation is dequantized behind moves that it moves no cast below, and rounds that again (1.32: measured; not of a
+transposed weight, nor in front of a quantize). A Sum of one operand is the identity and hides a cast from the op. The
+target's file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
@@ -36,6 +36,7 @@ from qdialect.ir.names import location, wish
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, constant_array, is_constant, rank_of
 from qdialect.ir.walking import operations
+from qdialect.numerics import sums
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
@@ -165,7 +166,7 @@ def _part_kernel(
     is_refused = is_one_type and (
         any(map(_has_scales, (quantize, *casts))) or (kernels.takes_any_scales and not _is_single(quantize))
     )
-    is_refused |= is_one_type and _loses_bias(op)
+    is_refused |= is_one_type and _loses_bias(op, quantize)
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or _is_wrong(op, kernels, casts, quantize_type(quantize)):
         _part_from(quantize)
@@ -322,8 +323,11 @@ def moved_dequantize(value: SSAValue) -> OnnxOp | None:
     return written_dequantize(value)
 
 
-def _loses_bias(op: OnnxOp) -> bool:
-    """True if a session would count the op's float bias in steps of x_scale * w_scale that are too fine for int32."""
+def _loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
+    """
+    True if a session would count the op's float bias in steps of x_scale * w_scale that are too fine for int32, or so
+    coarse that the bias moves by more than a step of the result.
+    """
     linear = op.get_trait(Linear)
     bias = constant_array(op.input(2)) if linear is not None and linear.has_bias else None
     values = (op.input(place) for place in (0, 1))
@@ -336,8 +340,12 @@ def _loses_bias(op: OnnxOp) -> bool:
         or not x.is_per_tensor
     ):
         return False
-    fits_shape = w.scales.size in (1, bias.size)
-    return fits_shape and bool(numerics.quantize_bias(bias.reshape(-1), x.scales, w.scales)[1].any())
+    if w.scales.size not in (1, bias.size):
+        return False
+    bias, result = bias.reshape(-1), quantize_type(quantize)
+    moved = sums.moved_bias(bias, x.scales, w.scales)
+    is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
+    return is_coarse or bool(numerics.quantize_bias(bias, x.scales, w.scales)[1].any())
 
 
 def _is_wrong(op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], type: UniformType | Blocked) -> bool:

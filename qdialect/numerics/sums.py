@@ -1,0 +1,30 @@
+"""Weights and biases in steps of the sums that they are part of: x_scale * w_scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.numerics import bias_scale, quantize_bias, sum_scale
+
+
+def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """
+    product_scale / x_scale in float32: the scale of a weight whose `sum_scale` is written out.
+
+    A subnormal quotient, of a dead channel, has few bits: it is rounded down where its product would be larger than
+    `product_scale`, so that a channel at the smallest normal number stays there.
+    """
+    scale = np.asarray(np.asarray(product_scale, np.float32) / np.asarray(x_scale, np.float32))
+    larger = (scale < np.finfo(np.float32).tiny) & (sum_scale(x_scale, scale) > product_scale)
+    below = np.nextafter(scale, np.float32(0))
+    return np.where(larger & (below > 0), below, scale)
+
+
+def moved_bias(
+    bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    """How far each bias is from its steps of x_scale * w_scale; 0 for one that int32 does not hold."""
+    stored, overflow = quantize_bias(bias, x_scale, w_scale)
+    step = bias_scale(x_scale, w_scale).astype(np.float64)
+    return np.where(overflow, 0, np.abs(stored * step - np.asarray(bias, np.float64)))

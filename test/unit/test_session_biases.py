@@ -1,0 +1,58 @@
+"""What a default session of onnxruntime does to the bias of a convolution or product between casts."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_default_session import LEVELS, ONNX_TARGETS, compiled, run
+
+COARSE = """g (float[2,3,5] x) => (float[2,3,5] y)
+<float s = {340.0}, uint8 z = {128}, float t = {0.03}, uint8 u = {100}, int8[3,1,1] w = {-127, 90, 127},
+ float[3] ws = {0.0000000007, 0.0032, 0.02}, int8[3] wz = {0, 0, 0}, float[3] b = {0.66, -0.58, 0.75}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  f = DequantizeLinear<axis = 0>(w, ws, wz)
+  c = Conv<group = 3>(d, f, b)
+  p = QuantizeLinear(c, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+"""A step of the sums is up to 6.8, one of the result 0.03."""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_bias_is_not_lost_in_coarse_steps_of_the_sums(options: dict[str, Any]):
+    model, result = compiled(COARSE, 17, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    assert np.ptp(wanted) > 1
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=0.031)  # a step
+
+
+ADDED = """g (float[2,3,4] x) => (float[2,3,5] y)
+<float s = {0.02}, int8 z = {3}, float t = {0.05}, int8 u = {-7}, float v = {0.01}, int8 zero = {0}, WEIGHTS> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear(w, v, zero)
+  m = MatMul(d, wd)
+  bd = DequantizeLinear(b, v, zero)
+  a = ORDER
+  p = QuantizeLinear(a, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+
+WEIGHTS = """int8[4,5] w = {3, -9, 20, 50, -60, 7, 8, 1, -2, 90, 11, 12, -13, 5, 6, 80, -70, 4, 2, 1},
+ int8[5] b = {75, 26, -127, 4, 9}"""
+
+
+@pytest.mark.parametrize("order", ["Add(m, bd)", "Add(bd, m)"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_dequantized_vector_added_to_an_i8_product_runs(options: dict[str, Any], order: str):
+    """From opset 21 on a session makes Gemm of both, and casts of the wrong type around a Reshape."""
+    text = ADDED.replace("ORDER", order).replace("WEIGHTS", WEIGHTS)
+    model, result = compiled(text, 21, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 4)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    assert np.ptp(wanted) > 1
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=0.051)  # a step
