@@ -219,14 +219,16 @@ def _spell_out(op: OnnxOp) -> None:
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
     """
     The op that defines the operand of a quantize, through clamps, if it has no other users than equal quantizes, which
-    a session merges; None otherwise. A quantize with several scales comes in front of moves that a session moves down.
+    a session merges; None otherwise. Moves, in front of which a session brings the quantize, are looked through if that
+    or a dequantize of the op has several scales.
     """
-    real = quantize.operands[0]
+    real, behind = quantize.operands[0], False
     alone = all(_is_alike(use.operation, quantize) for use in real.uses)
     while isinstance(real, OpResult) and isinstance(real.op, OnnxOp) and alone:
-        moved = _has_scales(quantize) and _is_move(real.op)
-        if real.op.get_trait(Clamp) is None and not moved:
-            return real.op
+        if real.op.get_trait(Clamp) is None:
+            if not _is_move(real.op):
+                return real.op if not behind or any(map(_has_scales, (quantize, *_casts(real.op)))) else None
+            behind = True
         real = real.op.operands[0]
         alone = real.has_one_use()
     return None

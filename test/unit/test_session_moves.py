@@ -1,0 +1,30 @@
+"""What a default session of onnxruntime fuses behind moves that it brings a quantize in front of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_default_session import LEVELS, ONNX_TARGETS, compiled, run
+
+SELECTED = """g (float[2,3,5,4] x) => (float[?,?,?,?] y, float[2,3,5,4] e)
+<float[3] s = {0.02, 0.03, 0.05}, uint8[3] z = {100, 120, 90}, float r = {0.03}, uint8 o = {110}, float t = {0.04},
+ uint8 u = {121}, float k = {0.1}> {
+  q = QuantizeLinear<axis = 1>(x, s, z)
+  d = DequantizeLinear<axis = 1>(q, s, z)
+  p = QuantizeLinear(x, r, o)
+  e = DequantizeLinear(p, r, o)
+  c = Less(d, k)
+  v = Where(c, d, e)
+  m = MaxPool<kernel_shape = [2, 2]>(v)
+  n = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(n, t, u)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_an_operand_by_channel_is_kept_from_a_kernel_behind_a_move(options: dict[str, Any]):
+    model, result = compiled(SELECTED, 13, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5, 4)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
