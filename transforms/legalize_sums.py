@@ -11,7 +11,6 @@ quantize in each run, so it is changed only if the kernel saves more, by the mea
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 from xdsl.ir import OpResult, SSAValue
@@ -32,7 +31,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
-from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, cost
+from qdialect.targets.pricing import SIGNED, SUM, cost, signed_sum_cost
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
 
@@ -87,11 +86,8 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         geometry = None if window is None else window.geometry(op)
         if not isinstance(geometry, Geometry) or geometry.groups > 1 or SIGNED not in costs:
             return False
-        shape, quantize = priced(geometry), costs[QUANTIZE]
-        read = shape.images * shape.pixels * shape.inputs * prod(shape.strides)
-        return cost(costs, SIGNED, shape) + read * quantize["read"] + quantize["call"] < cost(
-            costs, SUM, shape
-        )
+        shape = priced(geometry)
+        return signed_sum_cost(costs, shape) < cost(costs, SUM, shape)
 
 
 def _again(op: OnnxOp, inputs: list[SSAValue | None]) -> OnnxOp:

@@ -45,7 +45,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
-from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost
+from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, signed_sum_cost
 
 REST = "RunTimeProduct"
 """Key of what the costs of kernels leave out: packing the weight for each image, and leaving the cache."""
@@ -110,17 +110,15 @@ class LowerToProduct(OnTrait[IntegerProduct]):
         costs = self._target.costs
         if geometry.groups > 1 or not {REST, PRODUCT, SUM, SIGNED, QUANTIZE} <= costs.keys():
             return False
-        shape, quantize, rest = priced(geometry), costs[QUANTIZE], costs[REST]
+        shape, rest = priced(geometry), costs[REST]
         if shape.outputs < rest["least_outputs"]:
             return False
         pixels, taps = shape.images * shape.pixels, shape.inputs * prod(shape.kernel)
-        signed = cost(costs, SIGNED, shape) + quantize["call"]
-        signed += pixels * shape.inputs * prod(shape.strides) * quantize["read"]
         behind = (SCALING - (not biased)) * pixels * shape.outputs * costs["Elementwise"]["Mul"]
         packed = rest["packed"] * shape.images * taps * shape.outputs
         held = pixels * (taps + FLOAT_BYTES * shape.outputs)
         beyond = rest["beyond"] * max(0, held - rest["cache"])
-        now = min(cost(costs, SUM, shape), signed) + packed + behind
+        now = min(cost(costs, SUM, shape), signed_sum_cost(costs, shape)) + packed + behind
         return cost(costs, PRODUCT, shape) + beyond < WORTH * now
 
 

@@ -13,8 +13,8 @@ from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.errors import UserError
 from qdialect.ir.interface import IntegerInterface, read_interface
 from qdialect.numerics import Array
-from qdialect.oracle.data import Arrays, Input, read_inputs, unlike_rows
-from qdialect.oracle.session import described, session
+from qdialect.oracle.data import Arrays, Input, one_line, read_inputs, unlike_rows
+from qdialect.oracle.session import session
 
 
 class Runner:
@@ -48,7 +48,7 @@ class Runner:
         try:
             return dict(zip(outputs, self.session.run(list(outputs), dict(feeds)), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
-            refused = f"onnxruntime cannot run '{self.path}', {described(error)}"
+            refused = f"onnxruntime cannot run '{self.path}', {one_line(error)}"
             raise unlike_rows(feeds) or UserError(refused, "check model and data") from error
 
     def feeds(self, source: str, images: ImageOptions | None = None) -> Iterator[Arrays]:

@@ -77,13 +77,19 @@ def unlike_rows(feeds: Mapping[str, npt.NDArray[Any]]) -> UserError | None:
     )
 
 
+def one_line(error: Exception) -> str:
+    """onnxruntime's message as one line, truncated."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) < 300 else f"{text[:297]}..."
+
+
 def does_not_run(error: Exception, feeds: Mapping[str, npt.NDArray[Any]]) -> UserError:
     """What to say if onnxruntime does not run a model on `feeds`, which fit the model's inputs one by one."""
     if (unlike := unlike_rows(feeds)) is not None:
         return unlike
-    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return UserError(
-        f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
+        f"the model does not run on the data: {one_line(error)}",
+        "check the shapes and the numbers of the data",
     )
 
 

@@ -29,6 +29,7 @@ from qdialect.errors import UserError
 from qdialect.ir.values import constant
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.data import one_line
 from qdialect.promises.base import Commutes
 
 if TYPE_CHECKING:
@@ -52,19 +53,13 @@ def _bound_memory() -> None:
     ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
 
 
-def described(error: Exception) -> str:
-    """onnxruntime's message as one line, truncated."""
-    text = " ".join(str(error).split())
-    return text if len(text) < 300 else f"{text[:297]}..."
-
-
 @contextmanager
 def blamed(what: str, fix: str = "") -> Generator[None]:
     """Context in which onnxruntime runs: UserError with `what` and its message, for what it raises."""
     try:
         yield
     except Exception as error:  # onnxruntime's exceptions share no base class
-        raise UserError(f"{what}: {described(error)}", fix) from None
+        raise UserError(f"{what}: {one_line(error)}", fix) from None
 
 
 def _options(optimize: bool, threads: int) -> Any:

@@ -114,6 +114,12 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
     return sum(entry[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
 
 
+def signed_sum_cost(costs: Costs, shape: Convolution) -> float:
+    """Nanoseconds of an integer sum of i8 activations, with the quantize to i8 that it takes besides."""
+    read = shape.images * shape.pixels * shape.inputs * prod(shape.strides)
+    return cost(costs, SIGNED, shape) + read * costs[QUANTIZE]["read"] + costs[QUANTIZE]["call"]
+
+
 def float_cost(costs: Costs, shape: Convolution) -> float:
     """
     Nanoseconds of a float convolution, not depthwise on images. Images are in blocks of channels, and results padded to
