@@ -35,7 +35,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.names import QUANTIZED, location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import behind
 from qdialect.ir.values import constant
 from qdialect.numerics import Array
@@ -104,7 +104,7 @@ class QuantizeUses(Pattern):
             real = DequantizeOp(cast.results[0])
             name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
             cast.location = (
-                there[0].location if there else location("", [f"{name}_quantized" if name else ""])
+                there[0].location if there else location("", [f"{name}{QUANTIZED}" if name else ""])
             )
             real.location = location("")
             rewriter.insert_before(behind(value), [cast, real])
@@ -206,7 +206,7 @@ class QuantizeWeight(OnTrait[Linear]):
             self._at_run_time(op, promise, stored, type, rewriter)
             return None
         self._ops.discard(op)
-        constant = constant_op(stored, f"{_weight_name(op)}_quantized", type)
+        constant = constant_op(stored, f"{_weight_name(op)}{QUANTIZED}", type)
         real = DequantizeOp(constant.results[0])
         rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, 1, real.results[0])
@@ -227,7 +227,7 @@ class QuantizeWeight(OnTrait[Linear]):
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
         name, nodes, x, result = _weight_name(op), Nodes(), op.operands[0], op.results[0].type
-        weight = nodes.constant(stored, name=f"{name}_quantized")
+        weight = nodes.constant(stored, name=f"{name}{QUANTIZED}")
         scales = nodes.constant(type.scales.astype(np.float32), name=f"{name}_scale")
         is_image = len(shape) > 2  # 1x1: the channels of a pixel are a row
         rows = nodes.reshape(x, (-1, shape[1]), (DYNAMIC, shape[1])) if is_image else x

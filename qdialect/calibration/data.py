@@ -64,9 +64,8 @@ def checked(
                     raise UserError(
                         f"input '{name}' holds NaN or infinity in sample {number}", "check the data"
                     )
-            if all(array.size for array in feed.values()) or not feed:
-                count += 1
-                yield feed
+            count += 1
+            yield feed
     if not count:
         raise UserError("the data is empty", "give at least one sample")
 

@@ -24,7 +24,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, UniformType
 from qdialect.ir.interface import main_of
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import QUANTIZED, location, tensor_name
 from qdialect.ir.place import behind, insert_before
 from qdialect.ir.values import constant, is_float32, known_array, static_shape
 from qdialect.numerics import Array
@@ -90,7 +90,7 @@ def quantize_tables(tables: Sequence[Table]) -> None:
         stored, type = _quantized(table)
         name = tensor_name(table.value.owner) if isinstance(table.value.owner, ConstantOp) else ""
         integers = ConstantOp.of(from_array(stored), with_element(table.value.type, type))
-        integers.location = location("", [f"{name}_quantized" if name else ""])
+        integers.location = location("", [f"{name}{QUANTIZED}" if name else ""])
         real = DequantizeOp(integers.results[0])
         insert_before(behind(table.value), integers, real)
         for op in table.takers:

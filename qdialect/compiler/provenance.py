@@ -10,7 +10,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensors_of
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.ir.names import called, node_name, tensor_name, tensor_names
+from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.qoperator import QOperator
@@ -148,7 +148,9 @@ class Origin(Hook):
         rows: dict[Operation, int] = {}
         for op in ops:
             named = self._by_node.get(node_name(op))
-            tensors = (self._by_tensor.get(name) for name in tensor_names(op))
+            # What is quantized anew has the name of its real numbers, with an ending.
+            names = [*tensor_names(op), *(name.removesuffix(QUANTIZED) for name in tensor_names(op))]
+            tensors = map(self._by_tensor.get, names)
             row = named if named is not None else next((k for k in tensors if k is not None), None)
             if row is not None:
                 rows[op] = self._quantized_at(row) if not _is_cast(op) else row

@@ -270,7 +270,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: 
     early = [remark for verb, remark in said if verb not in LOWERING and verb not in SIMPLIFYING]
     fused = [remark for verb, remark in said if verb == "fuse"][-1:]
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
-    reasons = [*late, *early] if is_quantized else [*fused, *early, *late]
+    placed = [remark for verb, remark in said if verb == "insert"]  # `quantize` has weighed it
+    reasons = [*late, *early] if is_quantized else [*placed, *fused, *early, *late]
     unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
     if unread is not None and not is_quantized:
         return unread

@@ -29,6 +29,9 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
 
+QUANTIZED = "_quantized"
+"""Ending of the name of stored integers, behind that of the real numbers."""
+
 _NONE = NoneAttr()
 
 
@@ -111,12 +114,12 @@ def wish(value: SSAValue) -> str:
     if source is not None:
         if isinstance(source.owner, DequantizeOp):
             return f"{wish(source.owner.operands[0])}_requantized"
-        return f"{wish(source)}_quantized"
+        return f"{wish(source)}{QUANTIZED}"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     name = f"{node}_{op_type}" if node else op_type
     name += f"_{value.index}" if value.index else ""  # one that has a name already may not be the first
     # The name without an ending is that of the op's real numbers.
-    return name if quantized_of(value.type) is None else f"{name}_quantized"
+    return name if quantized_of(value.type) is None else f"{name}{QUANTIZED}"
 
 
 def _argument_name(value: SSAValue) -> str:

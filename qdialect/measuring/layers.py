@@ -26,7 +26,7 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.quant_text import scale_texts
 from qdialect.errors import UserError
-from qdialect.ir.names import tensor_name
+from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.measuring.outputs import Difference, decibels, sqnr
 from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
@@ -37,8 +37,6 @@ from qdialect.oracle.data import Arrays
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-SUFFIX = "_quantized"
-"""Suffix that the exporter adds to a float tensor's name for its integers."""
 RAISED = ("raise", "sink-dequantize", "raise-integer")
 """The phase, and the passes after it, that raise scales into types and keep every named tensor."""
 
@@ -235,7 +233,7 @@ def _shared(a: ModelProto, b: ModelProto) -> list[_Pair]:
     for node in a.graph.node:
         before = frozenset[int]().union(*(above.get(name, ()) for name in node.input))
         for name in filter(None, node.output):
-            partner = next((n for n in (name, f"{name}{SUFFIX}") if n in others), None)
+            partner = next((n for n in (name, f"{name}{QUANTIZED}") if n in others), None)
             above[name] = before
             if partner is not None and node.op_type != "Constant":
                 above[name] = frozenset([len(pairs)])

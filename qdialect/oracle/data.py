@@ -49,12 +49,14 @@ def load_npz(path: str) -> Arrays:
 def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) -> Iterator[Arrays]:
     """
     One feed after the other: an array whose first axis is longer than the model's is cut along it, an array
-    that fits goes into every feed, and a remainder at the end is not used. strict: nothing is rounded, and no
-    integer taken for a real number.
+    that fits goes into every feed, and a remainder at the end is not used; none if an array has no rows where the model
+    takes any number. strict: nothing is rounded, and no integer taken for a real number.
 
     UserError if an input has no array, or one of another rank, shape or kind of number.
     """
     fitted = {one.name: _fit(arrays, one, strict) for one in inputs}
+    if any(one.shape and one.shape[0] is None and not len(fitted[one.name]) for one in inputs):
+        return
     counts = {_count(fitted[one.name], one) for one in inputs} - {1}
     if len(counts) > 1:
         raise UserError(
@@ -107,13 +109,13 @@ def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
             f"the data has no array for input '{entry.name}', it has {keys}", "name arrays like the inputs"
         )
     array = arrays[entry.name]
-    wanted = "x".join("?" if size is None else str(size) for size in entry.shape)
+    wanted = "x".join("?" if size is None else str(size) for size in entry.shape) or "one number"
     fits = array.ndim == len(entry.shape) and all(
         size in (None, have) for size, have in zip(entry.shape[1:], array.shape[1:], strict=True)
     )
     first = entry.shape[0] if fits and array.ndim else None
     if not fits or (first is not None and array.shape[0] < first):
-        have = "x".join(map(str, array.shape))
+        have = "x".join(map(str, array.shape)) or "one number"
         raise UserError(
             f"the array for input '{entry.name}' is {have}, the model takes {wanted}", "reshape the data"
         )

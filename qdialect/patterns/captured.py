@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.names import QUANTIZED, location, node_name, wish
 from qdialect.ir.place import block_of, insert_before, remove
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
@@ -154,7 +154,7 @@ def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
         quantize = op_named(cast.domain, "QuantizeLinear").build(
             [value, *parameters], [with_element(value.type, element)]
         )
-        quantize.location = location(f"{name}_QuantizeLinear", [f"{name}_quantized"])
+        quantize.location = location(f"{name}_QuantizeLinear", [f"{name}{QUANTIZED}"])
     else:
         quantize.detach()
     again = cast.__class__.build([quantize.results[0], *parameters], [value.type])

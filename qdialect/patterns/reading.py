@@ -12,7 +12,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.build import constant_op, copied
-from qdialect.ir.names import tensor_name
+from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.ir.values import real_constant
 from qdialect.promises.base import Commutes
 
@@ -71,5 +71,5 @@ def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:
     """The dequantized constant of a constant of `type`, not inserted yet."""
     real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
     name = tensor_name(source)
-    name = name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"
+    name = name.removesuffix(QUANTIZED) if name.endswith(QUANTIZED) else f"{name}_real"
     return constant_op(real, name)

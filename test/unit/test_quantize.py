@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnx
+import onnx.parser
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
@@ -306,3 +307,43 @@ def test_half_precision_is_said_to_stay(form: str | None, tmp_path: Path) -> Non
     half = "every layer stays in float: its products are in half precision, convert it to float32 first"
     assert done.summary()[0] == half
     assert [node.op_type for node in qdialect.to_model(done.module).graph.node] == ["MatMul"]
+
+
+def with_weights(text: str, **shapes: tuple[int, ...]) -> onnx.ModelProto:
+    """A model with random initializers of these shapes in place of inputs."""
+    proto, rng = onnx.parser.parse_model(text), np.random.default_rng(0)
+    inputs = [one for one in proto.graph.input if one.name not in shapes]
+    del proto.graph.input[:]
+    proto.graph.input.extend(inputs)
+    arrays = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in arrays.items())
+    return proto
+
+
+def test_a_decoder_may_start_with_an_empty_past() -> None:
+    # No element of `past` is no lack of samples: rows are counted along the first axis.
+    text = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[n,1,64] x, float[n,t,64] past, float[64,256] w, float[256,64] v) => (float[n,s,64] present)
+        { a = MatMul(x, w) r = Relu(a) b = MatMul(r, v) present = Concat<axis = 1>(past, b) }"""
+    x, past = np.ones((16, 1, 64), np.float32), np.zeros((16, 0, 64), np.float32)
+    done = qdialect.quantize(with_weights(text, w=(64, 256), v=(256, 64)), [{"x": x, "past": past}])
+    assert (done.integer, done.profile.samples) == (2, 16)
+    assert qdialect.compile(done.module, feeds=[{"x": x, "past": past}]).checked.endswith("on 1 input")
+
+
+def test_what_stays_in_float_behind_integers_was_weighed() -> None:
+    # No node has a name: a layer is known by its tensors, also where they are integers.
+    text = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[n,3,8,8] x, float[64,3,3,3] w, float[64,64,3,3] v, float[10,64] u) => (float[n,10] y)
+        { a = Conv<pads = [1,1,1,1]>(x, w) r = Relu(a) b = Conv<pads = [1,1,1,1]>(r, v) s = Relu(b)
+          p = GlobalAveragePool(s) f = Flatten(p) y = Gemm<transB = 1>(f, u) }"""
+    proto = with_weights(text, w=(64, 3, 3, 3), v=(64, 64, 3, 3), u=(10, 64))
+    data = [{"x": np.random.default_rng(1).normal(size=(16, 3, 8, 8)).astype(np.float32)}]
+    layers = qdialect.quantize(proto, data, range="minmax").report.layers
+    products = [one for one in layers if one.macs]
+    assert [(one.operator, one.integer, one.is_gone) for one in products] == [
+        ("Conv", True, False),
+        ("Conv", True, False),
+        ("Gemm", False, False),
+    ]
+    assert products[-1].reasons[0].blocked.id == "float-faster"
