@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qdialect.cli.inputs import model_file
@@ -30,6 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
                 paths, data=arguments.data, threads=arguments.threads, batch=arguments.batch, show=show
             )
             profiles = _profiles(paths, arguments) if arguments.profile else {}
+    names = dict(zip(paths, arguments.models, strict=True))
+    measured = [replace(one, model=names[one.model]) for one in measured]
+    profiles = {names[path]: rows for path, rows in profiles.items()}
     if arguments.json:
         layers = {path: [one.as_json() for one in rows] for path, rows in profiles.items()}
         latencies = [one.as_json() for one in measured]

@@ -117,9 +117,8 @@ def print_remarks(report: "Report") -> None:
 def check_paths(arguments: argparse.Namespace) -> None:
     """UserError for an unusable path, before the work instead of after it."""
     check_model(arguments.input)
-    for data in (arguments.data, arguments.check_numerics):
-        if data:
-            check_readable(data)
+    if arguments.check_numerics:
+        check_readable(arguments.check_numerics)
     if arguments.output is not None:
         endings = output_endings(arguments.target)
         if Path(arguments.output).suffix.lower() not in endings:

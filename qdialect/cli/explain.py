@@ -79,13 +79,13 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
-    from qdialect.compiler.verdict import FLOAT_MODEL, kinds_text, stay, verdict
+    from qdialect.compiler.verdict import kinds_text, stay, verdict
 
     came = verdict(report)
     floats = by_cost(report)
     products = [one for one in floats if one.macs]
     others = [one for one in floats if not one.macs and (everything or not _is_rescaling(one))]
-    lines = [came.integers(), *([FLOAT_MODEL] if came.is_float_model else []), *came.unknown_kinds()]
+    lines = [came.integers(), *came.unquantized(), *came.unknown_kinds()]
     lines += _grouped(products, report.totals.macs)
     if everything:
         lines += _grouped(others, report.totals.macs)

@@ -17,8 +17,9 @@ def read_text(path: str) -> str:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         return data.decode()
     except UnicodeDecodeError as error:
+        name = "standard input" if path == "-" else f"'{path}'"
         raise UserError(
-            f"'{path}' is not text, byte {error.start} is not UTF-8", "name ONNX files .onnx and text .mlir"
+            f"{name} is not text, byte {error.start} is not UTF-8", "name ONNX files .onnx and text .mlir"
         ) from error
 
 
@@ -27,7 +28,7 @@ def input_format(path: str) -> str:
     if path == "-":
         return "mlir"
     check_readable(path)
-    return _format(path, "input")
+    return "onnx" if Path(path).suffix.lower() in MODELS else _format(path, "input")
 
 
 def check_readable(path: str) -> None:
@@ -105,6 +106,11 @@ def model_file(path: str) -> Generator[str]:
                 raise UserError("standard input is empty", "pipe a model into it, or name a file")
             Path(name).write_bytes(data)
             yield name
+        except UserError as error:
+            text = str(error).replace(name, "-")
+            if folder in text:  # where external data was looked for
+                raise UserError("a model on standard input has no folder of data", "name its file") from None
+            raise UserError(text) from None
         finally:
             _SPOOLED.clear()
 

@@ -53,9 +53,7 @@ def _check(arguments: argparse.Namespace) -> None:
         from qdialect.compiler.dropping import parse_limit
 
         parse_limit(arguments.max_drop)
-    data, arguments.data = arguments.data, None
     check_paths(arguments)
-    arguments.data = data
     for path in arguments.profiles:
         check_readable(path)
 

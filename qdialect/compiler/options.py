@@ -217,6 +217,10 @@ class QuantizeOptions(Calibration, Options):
                 raise UserError(f"{name} is {value!r}", "give a whole number from 1 on")
         if not all(one > 0 for one in self.std):
             raise UserError(f"std is {self.std!r}", "pixels are divided by it: give numbers above 0")
+        if not isinstance(self.state, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UserError(
+                f"state is {self.state!r}", "give a dictionary of outputs by the inputs that they feed"
+            )
         if self.state and self.random:
             raise UserError("state and random exclude each other", "give sequences of data")
 

@@ -16,6 +16,7 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
 from qdialect.errors import UserError, did_you_mean
+from qdialect.ir.interface import only_module
 from qdialect.ops.outside import outside_passes
 from qdialect.rewriting.manager import PassManager, Verified
 from qdialect.rewriting.passes import Composed, RewritePass, classes_of, composable, parts_of
@@ -204,7 +205,7 @@ def run(module: ModuleOp, pipeline: str) -> list[Remark]:
     pipeline, an unknown pass or option, and a pass that fails on the user's input.
     """
     passes = parse_pipeline(pipeline, get_available_passes())
-    PassManager(Verified(), context=make_context()).run(passes, module)
+    PassManager(Verified(), context=make_context()).run(passes, only_module(module))
     return list(remarks_of(module))
 
 

@@ -116,8 +116,7 @@ class Quantized:
         if self.floating == NO_OP and not self.layers:
             return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
-            stay = f"all {self.layers} layers stay" if self.layers else "every layer stays"
-            return [*lines, f"{stay} in float: {self.floating}", *self.doubts]
+            return [*lines, f"every layer stays in float: {self.floating}", *self.doubts]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")

@@ -18,7 +18,9 @@ from qdialect.promises.work import Numbers
 FEW = 6
 """Greatest number of operators that a line names."""
 CASTS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
-FLOAT_MODEL = "no quantization found: `qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
+CALIBRATES = "`qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
+FLOAT32 = "float32"
+"""The element type of products that `quantize` quantizes."""
 
 
 def count_text(number: float) -> str:
@@ -146,7 +148,15 @@ class Verdict:
 
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]
-        return rows + ([FLOAT_MODEL] if self.is_float_model and not self.calibrated else [])
+        return rows if self.calibrated else rows + self.unquantized()
+
+    def unquantized(self) -> list[str]:
+        """Line on how a float model is quantized, if it sums products in float."""
+        elements = {one.inputs[0].element for one in self.floats if one.inputs}
+        if not self.is_float_model or not elements:
+            return []
+        convert = "" if FLOAT32 in elements else "convert the model to float32, then "
+        return [f"no quantization found: {convert}{CALIBRATES}"]
 
 
 def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:

@@ -65,6 +65,13 @@ class IntegerInterface:
         return f"{self.scales.size} scales along axis {self.axis}"
 
 
+def only_module(value: ModuleOp) -> ModuleOp:
+    """The module itself. Raises TypeError for another type, as of a report or a path."""
+    if not isinstance(value, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a module is needed, not {type(value).__name__}; `load` reads one, reports have one")
+    return value
+
+
 def main_of(module: ModuleOp) -> FuncOp:
     """The graph. Raises UserError if there is none, or several."""
     mains = [op for op in module.ops if isinstance(op, FuncOp)]

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.errors import UserError
 from qdialect.files import Outputs, reason
+from qdialect.ir.interface import only_module
 from qdialect.onnx_io.export_attributes import LargeAside
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.external import TOO_LARGE, ExternalWriter, check_sources, note_sources, tensor_bytes
@@ -94,7 +95,7 @@ def to_model(module: ModuleOp) -> ModelProto:
 
     Raises UserError if ONNX cannot express the module, or if a file with its tensors cannot be read.
     """
-    return export_model(module)
+    return export_model(only_module(module))
 
 
 def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = None) -> None:
@@ -109,7 +110,9 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
     holds tensors of the model that the module was read from.
     """
     path = Path(path)
-    if is_upstream(module):
+    if not path.name:
+        raise UserError(f"cannot write '{path}', it is a folder", "name a file")
+    if is_upstream(only_module(module)):
         _save_upstream(module, path)
         return
     if path.suffix.lower() == TEXT:

@@ -42,6 +42,7 @@ from qdialect.forms.tosa.site import TosaSite
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
+from qdialect.oracle.data import unlike_rows
 from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
 from qdialect.oracle.form import is_visible
 from qdialect.oracle.judging import Difference, Finding, beyond, step_of
@@ -263,6 +264,14 @@ def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
     return feeds
 
 
+def _reference(module: ModuleOp, feeds: Mapping[str, Array]) -> Reference:
+    """The values on the user's data. Raises UserError if onnxruntime cannot run the module on it."""
+    try:
+        return Reference(module, feeds)
+    except UserError as error:
+        raise unlike_rows(feeds) or error from None
+
+
 def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
     """The results of Loop and Scan, and values computed from them, down to the next cut."""
     values: set[SSAValue] = set()
@@ -305,7 +314,7 @@ class NumericsCheck(Hook):
         self._feeds, self._verify = feeds, verify
         self._judged, self._lossy = 0, 0
         self._others: list[str] = []
-        self._references = [Reference(module, one) for one in feeds]
+        self._references = [_reference(module, one) for one in feeds]
         self._rows = rows_of(module)
 
     def after(self, applied: Applied, module: ModuleOp) -> None:

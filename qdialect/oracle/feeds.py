@@ -38,6 +38,7 @@ SIZES = (1, 8, 32, 224, 512)
 """Sizes tried in order for open dimensions; the first axis is the batch and stays 1."""
 OVERSHOOT = 1.1
 """Factor by which a float input exceeds the range of its quantize, to cover saturation."""
+GIVE_INPUTS = "give inputs: --data for `quantize`, else --check-numerics=INPUTS.npz"
 
 
 def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> dict[str, Array]:
@@ -58,9 +59,7 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
     shape = shape_of(value.type)
     element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]
     if shape is None or element is None:
-        raise UserError(
-            f"the type of input '{name}' is not known", "give inputs: --check-numerics=INPUTS.npz"
-        )
+        raise UserError(f"the type of input '{name}' is not known", GIVE_INPUTS)
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
     dtype = np.dtype(element.dtype)
     if 0 < element.bits < SMALLEST:
@@ -81,7 +80,7 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
                 return generator.normal(size=sizes).astype(dtype)
             return generator.uniform(low * OVERSHOOT, high * OVERSHOOT, sizes).astype(dtype)
         case _:
-            raise UserError(f"input '{name}' holds {dtype}", "give inputs: --check-numerics=INPUTS.npz")
+            raise UserError(f"input '{name}' holds no numbers", GIVE_INPUTS)
 
 
 def _range(value: SSAValue) -> tuple[float, float]:
@@ -123,9 +122,7 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
             first = first or error
             continue
         return feeds
-    raise UserError(
-        f"no random inputs suit the model: {first}", "give inputs: --check-numerics=INPUTS.npz"
-    ) from first
+    raise UserError(f"no random inputs suit the model: {first}", GIVE_INPUTS) from first
 
 
 def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Array]:

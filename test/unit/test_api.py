@@ -123,6 +123,14 @@ def test_what_is_no_model_is_refused(tmp_path: Path):
         qdialect.load(tmp_path / "raw.mlir")
     with pytest.raises(TypeError, match=r"a path, bytes or an onnx\.ModelProto, not from int"):
         qdialect.load(3)  # pyright: ignore[reportArgumentType]
+    report: Any = qdialect.compile(model())
+    for wrong in (lambda: qdialect.save(report, "x.onnx"), lambda: qdialect.to_model(report)):
+        with pytest.raises(TypeError, match="a module is needed, not Report"):
+            wrong()
+    with pytest.raises(TypeError, match="a module is needed, not str"):
+        qdialect.run("x.onnx", "cse")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match=r"cannot write '\.', it is a folder"):
+        qdialect.save(report.module, ".")
 
 
 def test_passes_run_by_their_names_and_types_are_read():
@@ -190,6 +198,8 @@ def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
         ([{"x": X}], {"workers": 0}, "workers is 0"),
         ([{"x": X}], {"memory": "1G"}, "memory is '1G'"),
         ([{"x": X}], {"max_drop": 40}, "'40' is no limit"),
+        ([{"x": X}], {"state": "y=x"}, "state is 'y=x'; give a dictionary"),
+        ([{"x": X[0, 0]}], {}, "is one number, the model takes 3x48"),
     ],
     ids=str,
 )

@@ -250,6 +250,11 @@ def test_the_command(
     words = ["compile", str(tmp_path / "qat.onnx"), "--data", str(tmp_path / "x.npz")]
     assert main([*words, "-o", str(tmp_path / "out.onnx")]) == 0
     assert "data: " in capfd.readouterr().err
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "x.npz").rename(tmp_path / "folder" / "x.npz")
+    words[3] = str(tmp_path / "folder")
+    assert main([*words, "-o", str(tmp_path / "same.onnx")]) == 0
+    assert (tmp_path / "same.onnx").read_bytes() == (tmp_path / "out.onnx").read_bytes()
     assert main([*words, "--print-pipeline"]) == 0
     assert "insert-casts{" in capfd.readouterr().out
     np.savez(tmp_path / "y.npz", wrong=np.zeros((1, 2), np.float32))

@@ -150,6 +150,31 @@ def test_a_quantized_model_has_nothing_to_quantize(tmp_path: Path, capsys: pytes
     assert lines[1].startswith("integers: 100 % of ")
 
 
+@pytest.mark.parametrize(
+    ("ops", "says"),
+    [
+        ("y = Conv(x, w)", "convert the model to float32, then `qdialect quantize"),
+        (
+            "f = Cast<to = 1>(x) v = Cast<to = 1>(w) y = Conv(f, v)",
+            "no quantization found: `qdialect quantize",
+        ),
+        ("y = Neg(x)", ""),
+    ],
+)
+@pytest.mark.parametrize("element", ["float16", "double"])
+def test_a_float_model_is_told_what_helps(
+    element: str, ops: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    types = f"{element}[1,3,8,8] x, {element}[4,3,1,1] w"
+    text = f'<ir_version: 8, opset_import: ["": 17]> g ({types}) => (y) {{ {ops} }}'
+    onnx.save(onnx.parser.parse_model(text), path := str(tmp_path / "in.onnx"))
+    lines = said(capsys, "compile", path, "-o", str(tmp_path / "out.onnx"))
+    assert main(["explain", path]) == 0
+    for one in (lines, capsys.readouterr().out.splitlines()):
+        assert [line for line in one if "no quantization" in line and says in line] if says else True
+        assert any("no quantization" in line for line in one) == bool(says)
+
+
 def test_how_numbers_are_said():
     assert [count_text(n) for n in (7, 950, 4200, 81_410_560, 3.9e9)] == [
         "7",

@@ -24,6 +24,7 @@ from test_cli import files, folder, scale_model
 from qdialect.cli import main
 from qdialect.cli.opt import main as opt
 from qdialect.files import Outputs
+from qdialect.measuring.timing import alternate
 
 assert folder  # the fixture
 
@@ -127,6 +128,8 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     ),
     (main, "explain model.txt", "neither a .mlir nor a .onnx"),
     (main, "explain -", "standard input is empty"),
+    (main, "compile open.onnx -o out.onnx --check-numerics=none.npz", "'none.npz' holds no sample"),
+    (main, "quantize texts.onnx -o out.onnx --random", "holds no numbers; give inputs: --data"),
     (main, "compare good.onnx good.onnx --data nan.npz", "holds NaN"),
     (main, "compare good.onnx good.onnx --data bytes.npz", "array.astype('float32')"),
     (main, "compare - - --data good.npz", "standard input"),
@@ -134,7 +137,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
         (main, line, "of rows there are 4 for 'x', 3 for 'f'; give every input as many")
         for line in (
             "quantize sum.onnx -o out.onnx --data sum.npz", "compare sum.onnx sum.onnx --data sum.npz",
-            "bench sum.onnx --data sum.npz",
+            "bench sum.onnx --data sum.npz", "compile sum.onnx -o out.onnx --check-numerics=sum.npz",
         )
     ),
     (main, "compare good.onnx wide.onnx --data good.npz", "2x3"),
@@ -218,6 +221,8 @@ def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     two.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
     two.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n"
     onnx.save(two, "sum.onnx")
+    text = '<ir_version: 8, opset_import: ["": 17]> g (string[2] x) => (string[2] y) { y = Identity(x) }'
+    onnx.save(onnx.parser.parse_model(text), "texts.onnx")
     np.savez("sum.npz", x=np.ones((4, 3), np.float32), f=np.ones((3, 3), np.float32))
     (folder / "own_data.py").write_text(OWN_DATA)
     for name in ("folder.npz", "folder.onnx", "empty"):
@@ -281,6 +286,36 @@ def test_standard_input_to_standard_output(
     model = onnx.ModelProto.FromString(capfdbinary.readouterr().out)
     assert [node.op_type for node in model.graph.node] == ["Mul"]
     assert files(place) == before
+
+
+@pytest.mark.parametrize("line", ["compile - -o out.onnx", "bench -", "compare - good.onnx --data good.npz"])
+def test_a_model_on_standard_input_is_called_as_the_user_calls_it(
+    line: str, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    for data, says in ((external("absent.bin"), "has no folder of data"), (b"none", "error: ")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert main(line.split()) == 1
+        err = capfd.readouterr().err
+        assert says in err
+        assert "stdin" not in err
+
+
+def test_bench_names_a_model_on_standard_input(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("good.onnx").read_bytes())))
+    monkeypatch.setattr(alternate, "__kwdefaults__", {"seconds": 0.0, "rounds": (3, 3)})
+    assert main(["bench", "-", "--profile"]) == 0
+    assert [line.split()[0] for line in capfd.readouterr().out.splitlines() if line.startswith("-")] == [
+        "-",
+        "-",
+    ]
+
+
+def test_text_tools_read_an_onnx_model_called_pb(place: Path, capfd: pytest.CaptureFixture[str]):
+    Path("good.pb").write_bytes(Path("good.onnx").read_bytes())
+    assert opt(["good.pb"]) == 0
+    assert "onnx.Mul" in capfd.readouterr().out
 
 
 def test_a_model_may_be_called_pb(place: Path, capfd: pytest.CaptureFixture[str]):
