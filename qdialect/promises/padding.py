@@ -146,7 +146,7 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
 def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
     changed, rank = centered(op), rank_of(op.operands[0])
     if isinstance(changed, Blocked) or rank is None:
-        return UNKNOWN_RANK if rank is None else changed  # pyright: ignore[reportReturnType]
+        return changed if isinstance(changed, Blocked) else UNKNOWN_RANK
     full = [0] * (2 * rank)
     for at, (before, after) in changed.items():
         if after < before:

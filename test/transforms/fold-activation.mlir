@@ -412,6 +412,17 @@ func.func @min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quan
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
 }
 
+// CHECK-LABEL: func.func @max_of_a_bound_in_front(
+// CHECK: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>}
+// CHECK-NEXT: %[[T:.*]] = onnx.Clip(%q, %[[L]]{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @max_of_a_bound_in_front(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1] : tensor<ui8>>} : () -> tensor<!quant.uniform<u8:f32, 0.02>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %t = onnx.Max(%b, %q) : (tensor<!quant.uniform<u8:f32, 0.02>>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
 // CHECK-LABEL: func.func @unmoved_max_of_a_row(
 // CHECK: %[[T:.*]] = onnx.Max(%q
 // CHECK-NEXT: func.return %[[T]]

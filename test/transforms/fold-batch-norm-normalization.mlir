@@ -45,6 +45,22 @@ func.func @unmoved_second_consumer(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, ten
   func.return %y, %n : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
+// Two users that shift by different numbers, though both scale by 1.
+
+// CHECK-LABEL: func.func @unmoved_other_shift(
+// CHECK: onnx.Add(
+// CHECK-NEXT: onnx.Add(
+func.func @unmoved_other_shift(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %l = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{the value between has a second consumer [fold-batch-norm: second-consumer]}}
+  %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %y = onnx.Add(%n, %k) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %z = onnx.Add(%n, %l) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %y, %z : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_other_axis(
 // CHECK: onnx.Mul(
 func.func @unmoved_other_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -370,6 +370,19 @@ func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   func.return %y : tensor<1x2x5x3xf32>
 }
 
+// Of a model that is not valid: one mean for two channels.
+// CHECK-LABEL: func.func @unmoved_statistics_differ(
+// CHECK: onnx.BatchNormalization(
+func.func @unmoved_statistics_differ(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %m = onnx.Constant() {value = #onnx.tensor<[2.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: computed-statistics]}}
+  %y = onnx.BatchNormalization(%c, %s, %s, %m, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y : tensor<1x2x5x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_computed_weight(
 // CHECK: onnx.Mul(
 func.func @unmoved_computed_weight(%x: tensor<1x2x5x3xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32> {
@@ -497,6 +510,19 @@ func.func @unmoved_not_per_tensor(%q: tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0
   %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %x = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:128,0.03}>> to tensor<1x2x5x3xf32>
   // expected-remark@+1 {{[fold-batch-norm: not-per-tensor]}}
+  %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
+  func.return %y : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
+}
+
+// Alone, but the product of two quantized operands has a kernel of its own.
+// CHECK-LABEL: func.func @unmoved_integer_kernel(
+// CHECK-NOT: onnx.Conv(
+// CHECK: onnx.Mul(
+func.func @unmoved_integer_kernel(%q: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.02:128>>) -> tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>> {
+  %c = onnx.Constant() {value = #onnx.tensor<[127, 64] : tensor<2x1x1xi8>>} : () -> tensor<2x1x1x!quant.uniform<i8:f32, 0.5>>
+  %f = quant.dcast %c : tensor<2x1x1x!quant.uniform<i8:f32, 0.5>> to tensor<2x1x1xf32>
+  %x = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<1x2x5x3xf32>
   %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
   func.return %y : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>

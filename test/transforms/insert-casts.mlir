@@ -26,6 +26,16 @@ func.func @chain(%x: tensor<5x3xf32> {qdialect.range = array<f64: -1.0, 2.0>}) -
   func.return %y : tensor<5x3xf32>
 }
 
+// A range whose steps would not be normal float32 is no range: its integers stand for [0, 1].
+// CHECK-LABEL: func.func @ranges_near_zero(
+// CHECK: quant.qcast %x : {{.*}} to tensor<5x3x!quant.uniform<u8:f32, 0.003921569>>
+// CHECK: quant.qcast %{{.*}} : {{.*}} to tensor<5x2x!quant.uniform<u8:f32, 7.843137e-33>>
+func.func @ranges_near_zero(%x: tensor<5x3xf32> {qdialect.range = array<f64: -1.0e-36, 1.0e-36>}) -> tensor<5x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 0.5, 0.25, 0.0, 4.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %y = onnx.MatMul(%x, %w) attributes {qdialect.range = array<f64: 0.0, 2.0e-30>} : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
+  func.return %y : tensor<5x2xf32>
+}
+
 // What moves or selects has one type on both sides: that of the whole group, of the widest range.
 // CHECK-LABEL: func.func @one_type(
 // CHECK-NEXT: %[[V0:.*]] = quant.qcast %y : tensor<1x3x2x3xf32> to tensor<1x3x2x3x!quant.uniform<u8:f32, 0.023529412:170>>

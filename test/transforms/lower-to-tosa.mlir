@@ -152,6 +152,17 @@ func.func @layer_norm(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
   func.return %y : tensor<2x3x!y>
 }
 
+// Nearest pixels, ties down: one op, at the offset that ties need.
+
+// CHECK-LABEL: func.func @nearest(
+// CHECK: %[[O:.*]] = "tosa.const_shape"() <{values = dense<[4, -4]> : tensor<2xindex>}>
+// CHECK: "tosa.resize"(%{{.*}}, %{{.*}}, %[[O]], %{{.*}}) <{mode = #tosa.resize_mode<NEAREST_NEIGHBOR>}>{{.*}} -> tensor<1x3x7x2xi8>
+func.func @nearest(%x: tensor<1x2x8x4x!x>) -> tensor<1x2x3x7x!x> {
+  %k = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 7] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %y = onnx.Resize(%x, _, _, %k) : (tensor<1x2x8x4x!x>, tensor<4xi64>) -> tensor<1x2x3x7x!x>
+  func.return %y : tensor<1x2x3x7x!x>
+}
+
 // CHECK-LABEL: func.func @unmoved_float_value(
 // CHECK: onnx.Sin
 func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -71,6 +71,17 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     func.return %q, %r : tensor<2x3xf32>, tensor<2x3xf32>
   }
 
+// More levels than a byte has are of 16 bits.
+
+// CHECK-LABEL: func.func @of_16_bits(
+// CHECK: quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u16<0:400>:f32, 0.25>>
+  func.func @of_16_bits(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %l = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+    %h = onnx.Constant() {value = #onnx.tensor<[100.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+    %q = onnx.Custom(%x, %l, %h, %l, %h) {domain = "org.openvinotoolkit", op_type = "FakeQuantize", attrs = {levels = 401 : i64}} : (tensor<2x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+    func.return %q : tensor<2x3xf32>
+  }
+
 // CHECK-LABEL: func.func @unmoved_ranges(
 // CHECK-NOT: quant.
   func.func @unmoved_ranges(%x: tensor<2x3xf32>, %y: tensor<1xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {

@@ -222,6 +222,28 @@ func.func @widened(%x: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!y> {
   func.return %t : tensor<1x2x5x4x!y>
 }
 
+// Sixteen weights of 4 * 2e-10 are 0 at that scale, which moves sums of 65535 * 0.5 by 4.2e-4: under half a step of 0.001,
+// over half a step of 0.0005.
+
+// CHECK-LABEL: func.func @widened_by_less_than_half_a_step(
+// CHECK: onnx.Gemm(%x, %{{.*}}, %{{.*}}) {{.*}}tensor<16x1x!quant.uniform<i8:f32, 1.862647e-09>>,
+func.func @widened_by_less_than_half_a_step(%x: tensor<5x16x!quant.uniform<u16:f32, 0.5>>) -> tensor<5x1x!quant.uniform<u8:f32, 0.001>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4] : tensor<16x1xi8>>} : () -> tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<5x16x!quant.uniform<u16:f32, 0.5>>, tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>, tensor<1xf32>) -> tensor<5x1x!quant.uniform<u8:f32, 0.001>>
+  func.return %t : tensor<5x1x!quant.uniform<u8:f32, 0.001>>
+}
+
+// CHECK-LABEL: func.func @unmoved_half_a_step(
+// CHECK: onnx.Gemm({{.*}}tensor<1xf32>) ->
+func.func @unmoved_half_a_step(%x: tensor<5x16x!quant.uniform<u16:f32, 0.5>>) -> tensor<5x1x!quant.uniform<u8:f32, 0.0005>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4] : tensor<16x1xi8>>} : () -> tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  // expected-remark@+1 {{1 of 1 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-overflow]}}
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<5x16x!quant.uniform<u16:f32, 0.5>>, tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>, tensor<1xf32>) -> tensor<5x1x!quant.uniform<u8:f32, 0.0005>>
+  func.return %t : tensor<5x1x!quant.uniform<u8:f32, 0.0005>>
+}
+
 // Nothing moves: 50000 * 65522 wraps, whatever the bias.
 
 // CHECK-LABEL: func.func @unmoved_accumulator_overflow(

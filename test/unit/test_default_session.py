@@ -753,14 +753,17 @@ SLOWER: dict[str, str] = {
 """What a session makes of the model as it is."""
 
 
-SLOPES = """g (float[4,3,5] x) => (float[4,3,5] y) <float[3,1] c = {%s}> { y = PRelu(x, c) }"""
+SLOPES = """g (float[4,N,5] x) => (float[4,N,5] y) <float[N,1] c = {SLOPES}> { y = PRelu(x, c) }"""
 
 
-@pytest.mark.parametrize("slopes", ["0.25, -3.5, 1.0", "1.0, 1.0000001, 300.0", "1e-38, 0.1, -2.0"])
+@pytest.mark.parametrize(
+    "slopes", ["0.25, -3.5", "0.25, -3.5, 1.0", "1.0, 1.0000001, 300.0", "1e-38, 0.1, -2.0"]
+)
 def test_slopes_are_a_product_and_a_choice_bit_for_bit(slopes: str):
-    before, after = compiled(SLOPES % slopes)
+    count = len(slopes.split())
+    before, after = compiled(SLOPES.replace("N", str(count)).replace("SLOPES", slopes))
     assert "PRelu" not in {node.op_type for node in after.graph.node}
-    values = np.random.default_rng(11).normal(0, 3, (4, 3, 5)).astype(np.float32)
+    values = np.random.default_rng(11).normal(0, 3, (4, count, 5)).astype(np.float32)
     values[0, :, :] = [np.inf, -np.inf, 1e-45, -1e-45, 3e38]
     values[1, :, :2] = [np.nan, -3e38]
     for level in LEVELS:

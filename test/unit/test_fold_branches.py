@@ -84,6 +84,12 @@ CASES: dict[str, tuple[tuple[int, ...], list[dict[str, Any]], int, bool]] = {
         1,
         True,
     ),
+    "two elements apart": (
+        (2, 6, 7, 5),
+        [window([2, 1], [2, 0, 0, 0], dilations=[2, 1]), PIXEL],
+        1,
+        False,
+    ),
     "dilations": (
         (2, 6, 9, 9),
         [window([3, 3], [2, 3, 2, 3], dilations=[2, 3]), window([2, 1], [0, 0, 2, 0], dilations=[2, 7])],

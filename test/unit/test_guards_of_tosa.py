@@ -171,6 +171,10 @@ CASES = [
         y = Resize(x, r, _, k) {coordinate_transformation_mode = "tf_crop_and_resize", mode = "linear"} : 1x2x6x8x!x
         """),
     case("resize-mode", """
+        x: 1x2x3x4x!x
+        s: 4xf32
+        y = Resize(x, _, s) {mode = "linear"} : 1x2x6x8x!x"""),
+    case("resize-mode", """
         x: 1x2x32x3x!x
         k = [1, 2, 2, 6] : 4xi64
         y = Resize(x, _, _, k) {mode = "linear"} : 1x2x2x6x!x"""),
@@ -249,6 +253,10 @@ CASES = [
         x: 1x2x3x4x5x!x
         w = [1, 2] : 1x2x1x1x1xi8 as 1x2x1x1x1x!w
         y = Conv(x, w) : 1x1x3x4x5x!y"""),
+    case("accumulator-overflow", """
+        x: 2x40000x!x
+        z: 40000x3x!x
+        y = MatMul(x, z) : 2x3x!y"""),
     case("empty-tensor", """
         x: 2x0x!x
         w = [] : 0x3xi8 as 0x3x!w

@@ -34,6 +34,7 @@ TYPES = """
 !m = !quant.uniform<i8:f32, 0.013:4>
 !d = !quant.uniform<i8:f32, 0.03125>
 !f = !quant.uniform<i8:f32, 0.125:-6>
+!q = !quant.uniform<u8:f32, 0.02:130>
 """
 HEAD = 'builtin.module attributes {onnx.opset_import = {"ai.onnx" = 18 : i64}} {\n'
 
@@ -197,6 +198,31 @@ CASES.update(
             "  %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 2, 1, 0, 0, 1, 2] : tensor<8xi64>>} : () -> tensor<8xi64>\n"
             '  %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<1x2x4x3x!x>, tensor<8xi64>) -> tensor<1x2x7x6x!x>\n',
             "tensor<1x2x7x6x!x>",
+        ),
+        "conv_unsigned_weight": case(
+            "%x: tensor<1x3x4x5x!x>",
+            constant("w", "2x3x2x3", "!q", weights(36)).replace("xi8>", "xui8>")
+            + "  %y = onnx.Conv(%x, %w) : (tensor<1x3x4x5x!x>, tensor<2x3x2x3x!q>) -> tensor<1x2x3x3x!y>\n",
+            "tensor<1x2x3x3x!y>",
+        ),
+        "constant_term": case(
+            "%x: tensor<2x3x!x>",
+            constant("w", "2x3", "!z", weights(6))
+            + "  %y = onnx.Add(%x, %w) : (tensor<2x3x!x>, tensor<2x3x!z>) -> tensor<2x3x!y>\n",
+            "tensor<2x3x!y>",
+        ),
+        "mean_of_pixels": case(
+            "%x: tensor<2x3x5x4x!x>",
+            "  %a = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>} : () -> tensor<2xi64>\n"
+            "  %m = onnx.ReduceMean(%x, %a) : (tensor<2x3x5x4x!x>, tensor<2xi64>) -> tensor<2x3x1x1x!z>\n"
+            "  %y = onnx.Add(%x, %m) : (tensor<2x3x5x4x!x>, tensor<2x3x1x1x!z>) -> tensor<2x3x5x4x!y>\n",
+            "tensor<2x3x5x4x!y>",
+        ),
+        "nearest_of_fewer": case(
+            "%x: tensor<1x2x8x4x!x>",
+            "  %k = onnx.Constant() {value = #onnx.tensor<[1, 2, 5, 7] : tensor<4xi64>>} : () -> tensor<4xi64>\n"
+            "  %y = onnx.Resize(%x, _, _, %k) : (tensor<1x2x8x4x!x>, tensor<4xi64>) -> tensor<1x2x5x7x!x>\n",
+            "tensor<1x2x5x7x!x>",
         ),
         "pad_and_cut": case(
             "%x: tensor<1x2x4x3x!x>",

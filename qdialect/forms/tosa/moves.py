@@ -199,7 +199,7 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     shape, type = known_shape(op.operands[0].type), uniform_of(op.results[0].type)
     mode, each = op.str_attr("mode", "constant"), pads_of(op)
     if mode != "constant":
-        if mode not in REPEATS or min((n for ends in each.values() for n in ends), default=0) < 0:
+        if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
             return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
         return _picked(
             op, site, {k: np.pad(np.arange(shape[k]), ends, REPEATS[mode]) for k, ends in each.items()}
