@@ -63,6 +63,8 @@ class StorageForm(Form):
 def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
     """The zero points of `type`, which broadcast against the operand."""
     zeros = type.zero_points
+    if type.blocks:
+        return Blocked("blocks", "the zero points are those of blocks, which no operand has")
     if type.axis is not None:
         shape = shape_of(op.operands[0].type)
         if shape is None:

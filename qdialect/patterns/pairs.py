@@ -50,7 +50,7 @@ class PairWriter:
         self._rewriter = rewriter
         self._parameters = Parameters()
         self._quantized: dict[SSAValue, _Quantized] = {}
-        self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self._dequantized: dict[tuple[SSAValue, Block], Operation] = {}
         self._joining: set[Operation] = set()
         self._readings: dict[Operation, list[Operation]] = {}
         """By DequantizeLinear, the nodes written for it alone: the quantize of its integers, then itself."""
@@ -139,11 +139,11 @@ class PairWriter:
         shared = self._dequantized.get(key)
         if shared is None:
             new = self._reading(source, op)
-            self._dequantized[key] = new.results[0]
+            self._dequantized[key] = new
             self._readings[new] = [new]
             self._rewriter.replace(op, [new])
         else:
-            self._rewriter.replace(op, [], [shared])
+            self._rewriter.replace(op, [], [shared.results[0]])
 
     def _place(self, module: ModuleOp) -> None:
         """

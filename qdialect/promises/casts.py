@@ -135,7 +135,7 @@ def _structured(
         and scales.shape[axis] == 1 <= shape[axis] <= block
     ):
         # One block, perhaps longer than its axis: a scale for each place on the other.
-        return UniformType.per_axis(storage, 1 - axis, scales.reshape(-1), zeros.reshape(-1), expressed)
+        return UniformType.along(storage, 1 - axis, scales.reshape(-1), zeros.reshape(-1), expressed)
     if DYNAMIC in shape or shape[axis] % block or scales.ndim != len(shape):
         return Blocked("ragged-block", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
     blocks = tuple((k, block if k == axis else 1) for k in range(len(shape)))

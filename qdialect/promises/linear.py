@@ -118,8 +118,8 @@ class Linear(Promise):
 
 def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
     """True if a bias type suits an integer kernel: i32, zero point 0, scale x_scale * w_scale."""
-    if b.storage.name != "i32" or b.zero_points.any() or b.blocks:
-        return False
+    if b.storage.name != "i32" or b.zero_points.any() or not x.is_per_tensor or w.blocks or b.blocks:
+        return False  # sums with terms of several scales have no steps
     wanted = numerics.bias_scale(x.scales, w.scales)
     if b.scales.size not in (1, wanted.size) and wanted.size != 1:  # a group's scales, each channel's biases
         return False

@@ -203,7 +203,8 @@ def refresh_signatures(module: ModuleOp) -> None:
     """
     for func in module.ops:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
-            for value, said in zip(list(end.operands), func.function_type.outputs, strict=False):
+            for place, said in zip(range(len(end.operands)), func.function_type.outputs, strict=False):
+                value = end.operands[place]  # a value that is returned twice is another by now
                 known = _as_said(value.type, said)
                 if known != value.type and isinstance(value, OpResult):
                     PlainRewriter.replace_value_with_new_type(value, known)
