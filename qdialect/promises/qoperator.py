@@ -66,7 +66,7 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
     if len(inputs) > len(tokens):
         return None
     inputs += [None] * (len(tokens) - len(inputs))
-    cells = {(None if t[0] == "y" else int(t[0]), t[1]): v for t, v in zip(tokens, inputs, strict=True)}
+    cells = {(None if t[0] == "y" else int(t[:-1]), t[-1]): v for t, v in zip(tokens, inputs, strict=True)}
     is_scaled = all(v is not None for (_, part), v in cells.items() if part == "s")
     return cells if is_scaled else None
 
