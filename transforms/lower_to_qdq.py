@@ -41,7 +41,7 @@ from qdialect.ir.names import (
 )
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
+from qdialect.patterns.captured import pair_moved, part_biases, part_captured, part_outputs, widen_biases
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
@@ -184,6 +184,8 @@ class LowerToQdqPass(ModulePass):
             writer.name_parameters(op)
             part_captured(op)
             pair_moved(op)
+            part_outputs(op)
+            part_biases(op)
             widen_biases(op)
             keep_unfused(op, rules)
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])

@@ -7,6 +7,9 @@ elsewhere, and rejects the model (1.31: measured). It stops at a pair of casts o
 number, and a subgraph may use a Sum of one operand. It drops a quantize of a dequantize of the same type, signedness
 aside: if captured, that aborts the session too, unless behind a Sum. It turns a batched MatMul and the Add of a vector
 into a Gemm behind a Reshape, past which it also moves the cast; but not if the Add has an operand of the result's rank.
+It makes an integer Gemm of a MatMul and the Add of dequantized int32, which it takes for a bias in steps of x_scale *
+w_scale whatever their scale is (1.32: measured). It brings a quantize in front of a Transpose, or several moves, and
+then returns what it rounds if that is a graph output too.
 """
 # Around the driver: the casts are written and no op changes its type: pairs and constants are inserted between.
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
+from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
@@ -33,7 +37,7 @@ from qdialect.promises.casts import (
 )
 from qdialect.promises.clamping import are_alike
 from qdialect.promises.joins import Adds
-from qdialect.promises.linear import Linear
+from qdialect.promises.linear import Linear, bias_matches
 from qdialect.reasons import Blocked
 from qdialect.targets import target
 
@@ -42,6 +46,7 @@ MOVED = "_moved"
 TYPED_CASTS = 21
 """The first opset whose QuantizeLinear has `output_dtype`, the type of its result."""
 I8 = BY_NUMPY["int8"].attribute
+I32 = BY_NUMPY["int32"].attribute
 
 
 def part_captured(module: ModuleOp) -> None:
@@ -94,10 +99,50 @@ def _quantizes(op: Operation) -> bool:
     return op.get_trait(QuantizeForm) is not None
 
 
+def part_outputs(module: ModuleOp) -> None:
+    """Insert a Sum between what a graph returns in float, and an op that moves it in front of a quantize."""
+    moves = target(SESSION).moved_past
+    for op in operations(module):
+        value = op.operands[0] if _quantizes(op) else None
+        while value is not None and isinstance(move := value.owner, OnnxOp) and move.op_type in moves:
+            value = move.operands[0]
+            returned = [use.operation.has_trait(IsTerminator) for use in value.uses]
+            if returned.count(False) != 1 or written_dequantize(value) is not None:
+                break  # a session moves no quantize in front of others' users
+            if any(returned) and isinstance(value, OpResult):
+                part(move, 0)
+                break
+
+
+def part_biases(module: ModuleOp) -> None:
+    """Insert a Sum between dequantized i32, not in steps of x_scale * w_scale, and a product that it is added to."""
+    for op in operations(module):
+        if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None:
+            continue
+        for place, value in enumerate(op.operands):
+            cast, product = written_dequantize(value), op.operands[1 - place].owner
+            linear = product.get_trait(Linear) if isinstance(product, OnnxOp) else None
+            if cast is None or linear is None or not isinstance(product, OnnxOp) or linear.has_bias:
+                continue
+            if element_of(cast.operands[0].type) == I32 and _has_other_steps(cast, product):
+                part(op, place)
+
+
+def _has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
+    """True if a dequantized bias is not known to be in steps of x_scale * w_scale of a dequantized product."""
+    casts = [moved_dequantize(value) for value in product.operands[:2]]
+    x, w, b = (None if cast is None else dequantize_type(cast) for cast in (*casts, bias))
+    if x is None or w is None:
+        return False
+    if not (isinstance(x, UniformType) and isinstance(w, UniformType) and isinstance(b, UniformType)):
+        return True
+    return not bias_matches(x, w, b)
+
+
 def widen_biases(module: ModuleOp) -> None:
     """
     Reshape the vector added to an i8 matrix product to the result's rank, from opset `TYPED_CASTS` on; a Sum parts a
-    dequantized one from the product.
+    dequantized one from the product, or one of a product's own rank.
     """
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
@@ -106,8 +151,8 @@ def widen_biases(module: ModuleOp) -> None:
         rank, tensor = rank_of(product), constant(bias)
         if rank is None or rank_of(bias) != 1 or not _is_product_of_i8(product):
             continue
-        if tensor is None:
-            if written_dequantize(bias) is not None:
+        if tensor is None or rank == 1:
+            if tensor is not None or written_dequantize(bias) is not None:
                 part(op, list(op.operands).index(product))
             continue
         wide = ConstantOp.of(from_array(tensor.array().reshape([1] * (rank - 1) + [-1])))
@@ -120,7 +165,7 @@ def widen_biases(module: ModuleOp) -> None:
 
 
 def _is_product_of_i8(value: SSAValue) -> bool:
-    """True if `value` is a product, without a bias, of dequantized i8 of rank 3 or more."""
+    """True if `value` is a product, without a bias, of dequantized i8 that is no matrix."""
     product = value.owner
     if not isinstance(product, OnnxOp):
         return False
@@ -129,7 +174,7 @@ def _is_product_of_i8(value: SSAValue) -> bool:
         return False
     first = product.operands[0]
     cast, rank = written_dequantize(first), rank_of(first)
-    return cast is not None and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
+    return cast is not None and element_of(cast.operands[0].type) == I8 and rank != 2
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:

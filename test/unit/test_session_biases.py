@@ -56,3 +56,49 @@ def test_a_dequantized_vector_added_to_an_i8_product_runs(options: dict[str, Any
     assert np.ptp(wanted) > 1
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, atol=0.051)  # a step
+
+
+STEPS = """g (float[3,4] x) => (float[3,5] y)
+<float s = {0.02}, uint8 z = {128}, float v = {0.01}, int8 zero = {0}, float bs = {0.01}, int64[2] n = {1, 5},
+ int8[4,5] k = {3, -9, 20, 50, -60, 7, 8, 1, -2, 90, 11, 12, -13, 5, 6, 80, -70, 4, 2, 1},
+ int32[5] b = {75, 26, -127, 4, 90}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear(k, v, zero)
+  m = MatMul(d, wd)
+  c = DequantizeLinear(b, bs)
+  e = Reshape(c, n)
+  y = ORDER
+}"""
+"""One step of the sums is 0.0002, one of what is added 0.01."""
+
+
+@pytest.mark.parametrize("order", ["Add(m, e)", "Add(e, m)"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_integers_of_other_steps_are_no_bias(options: dict[str, Any], order: str):
+    """A session makes Gemm of a product and what is added to it, and takes its int32 for steps of the sums."""
+    model, result = compiled(STEPS.replace("ORDER", order), 17, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(3, 4)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-4)
+
+
+VECTOR = """g (float[4] x) => (float[5] y)
+<float s = {0.02}, int8 z = {3}, float[4,5] w = {WEIGHT}, float[5] b = {0.5, -0.25, 1, 2, 3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  m = MatMul(d, w)
+  y = Add(b, m)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_bias_of_a_product_of_one_i8_vector_runs(options: dict[str, Any]):
+    """A session reshapes the vector to a matrix, and writes casts of the wrong type around that."""
+    weight = ", ".join(str(k / 8 - 1) for k in range(20))
+    model, result = compiled(VECTOR.replace("WEIGHT", weight), 21, **options)
+    x = {"x": np.random.default_rng(3).normal(size=4).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-5)

@@ -1,4 +1,4 @@
-"""What a default session of onnxruntime fuses behind moves that it brings a quantize in front of."""
+"""What a default session of onnxruntime fuses, or returns, behind moves that it brings a quantize in front of."""
 
 from typing import Any
 
@@ -25,6 +25,30 @@ SELECTED = """g (float[2,3,5,4] x) => (float[?,?,?,?] y, float[2,3,5,4] e)
 def test_an_operand_by_channel_is_kept_from_a_kernel_behind_a_move(options: dict[str, Any]):
     model, result = compiled(SELECTED, 13, **options)
     x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5, 4)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
+
+
+RETURNED = """g (uint8[1,3,8] x) => (float[1,3,1] y, float[1,1,3] z)
+<float[8] s = {0.02, 0.03, 0.05, 0.02, 0.03, 0.05, 0.02, 0.03}, uint8[8] z0 = {100, 120, 90, 0, 7, 200, 128, 128},
+ float t = {0.1}, uint8 u = {110}> {
+  d = DequantizeLinear<axis = 2>(x, s, z0)
+  y = GlobalAveragePool(d)
+  r = Relu(y)
+  m = Transpose<perm = [0, 2, 1]>(r)
+  n = QuantizeLinear(m, t, u)
+  z = DequantizeLinear(n, t, u)
+}"""
+"""The Relu, which parts the output from the move, is what the zero point does once that is 0."""
+
+
+@pytest.mark.parametrize("zero", ["0", "110"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_an_output_is_not_rounded_by_a_quantize_behind_a_move(options: dict[str, Any], zero: str):
+    """Nor is it fused with it into a kernel of one scale."""
+    model, result = compiled(RETURNED.replace("{110}", f"{{{zero}}}"), 17, **options)
+    x = {"x": np.random.default_rng(3).integers(0, 256, (1, 3, 8)).astype(np.uint8)}
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
