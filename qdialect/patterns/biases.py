@@ -11,7 +11,7 @@ from qdialect.ir.values import constant, is_constant, real_constant
 from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
 from qdialect.promises.joins import Adds
 from qdialect.promises.qoperator import QOperator, Reading, reading
-from qdialect.promises.weight_only import Columns
+from qdialect.promises.weight_only import AddsRow
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -22,8 +22,8 @@ def _adding(value: SSAValue) -> tuple[OnnxOp, int] | None:
     node = value.op if isinstance(value, OpResult) else None
     if not isinstance(node, OnnxOp):
         return None
-    if (columns := node.get_trait(Columns)) is not None:
-        return (node, columns.bias) if node.input(columns.bias) is None else None
+    if (row := node.get_trait(AddsRow)) is not None:
+        return (node, row.place) if node.input(row.place) is None else None
     operands = reading(node) if node.get_trait(QOperator) is not None else None
     if not isinstance(operands, Reading) or not operands.kernel.adds or operands.bias is not None:
         return None

@@ -29,7 +29,7 @@ from qdialect.promises.rows import ROWS
 from qdialect.promises.shapes import SHAPED
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
 from qdialect.promises.undefined import UNDEFINED
-from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
+from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 from qdialect.promises.work import WORK
 
@@ -70,6 +70,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     SCALED,
     WEIGHT_ONLY,
     COLUMNS,
+    ADDS_ROW,
     HIDDEN_STATES,
     ROWS,
     ELEMENTWISE,

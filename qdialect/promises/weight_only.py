@@ -45,11 +45,22 @@ class Columns(Promise):
     """The last axis of the first operand is summed over: the result has as many columns as the attribute says."""
 
     attribute: str
-    bias: int
-    """The place of an operand that is added, one float for each column."""
 
 
-COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("N", bias=5)}
+COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("N")}
+
+
+@dataclass(frozen=True)
+class AddsRow(Promise):
+    """The op is a matrix product of floats that adds one of its operands, one float for each column of the result."""
+
+    place: int
+
+
+ADDS_ROW: dict[tuple[str, str], AddsRow] = {
+    (MICROSOFT, "MatMulNBits"): AddsRow(5),
+    (MICROSOFT, "DynamicQuantizeMatMul"): AddsRow(4),
+}
 
 
 class PackedWeight(NamedTuple):

@@ -38,6 +38,19 @@ func.func @bias_of_float_product(%x: tensor<3x16xf32>, %w: tensor<2x1x8xui8>, %s
   func.return %z : tensor<3x2xf32>
 }
 
+// And the kernel that quantizes its activations.
+
+// CHECK-LABEL: func.func @bias_of_dynamic_product(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>}
+// CHECK: %[[Y:.*]] = onnx_ms.DynamicQuantizeMatMul(%x, %w, %s, _, %[[B]]) : {{.*}} -> tensor<5x3x2xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @bias_of_dynamic_product(%x: tensor<5x3x16xf32>, %w: tensor<16x2xi8>, %s: tensor<2xf32>) -> tensor<5x3x2xf32> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %p = onnx_ms.DynamicQuantizeMatMul(%x, %w, %s) : (tensor<5x3x16xf32>, tensor<16x2xi8>, tensor<2xf32>) -> tensor<5x3x2xf32>
+  %y = onnx.Add(%b, %p) : (tensor<2xf32>, tensor<5x3x2xf32>) -> tensor<5x3x2xf32>
+  func.return %y : tensor<5x3x2xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_bias_shape(
 // CHECK: onnx.Add(
 func.func @unmoved_bias_shape(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> tensor<5x3x2xf32> {
