@@ -114,9 +114,10 @@ class FoldBehind(OnTrait[Affine]):
         return source if all(v.has_one_use() for v in (value, cast, source)) else SECOND_CONSUMER
 
     def _target(self, value: SSAValue, chain: Chain, op: OnnxOp) -> LinearTarget | Blocked | None:
-        above, linear = value.owner, linear_of(value)
-        if not isinstance(above, OnnxOp) or linear is None:
+        linear = linear_of(value)
+        if linear is None:
             return None
+        above = onnx_op(value.owner)
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:

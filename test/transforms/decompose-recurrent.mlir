@@ -30,6 +30,16 @@ func.func @lstm(%x: tensor<5x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf
   func.return %y : tensor<5x1x3x2xf32>
 }
 
+// Of an unknown number of sequences, the state begins as zeros of sizes that are computed.
+
+// CHECK-LABEL: func.func @open_batch(
+// CHECK: %[[S:.*]] = onnx.Concat(%{{.*}}) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+// CHECK: onnx.ConstantOfShape(%[[S]]) : (tensor<2xi64>) -> tensor<?x2xf32>
+func.func @open_batch(%x: tensor<5x?x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>) -> tensor<5x1x?x2xf32> {
+  %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<5x?x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<5x1x?x2xf32>
+  func.return %y : tensor<5x1x?x2xf32>
+}
+
 // A reset gate in front of the product: r * h is an operand of its own. Two directions share a loop.
 
 // CHECK-LABEL: func.func @gru(

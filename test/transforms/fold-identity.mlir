@@ -163,6 +163,32 @@ func.func @no_ops(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   func.return %y : tensor<?x3xf32>
 }
 
+// A size of 0 says that of the operand, whatever that is; to expand to the sizes that there are changes nothing.
+
+// CHECK-LABEL: func.func @sizes_kept(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%x)
+// CHECK-NEXT: %[[Z:.*]] = onnx.Relu(%w)
+// CHECK-NEXT: func.return %[[Y]], %[[Z]]
+func.func @sizes_kept(%x: tensor<?x?xf32>, %w: tensor<2x3xf32>) -> (tensor<?x?xf32>, tensor<2x3xf32>) {
+  %kept = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %sizes = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a = onnx.Reshape(%x, %kept) : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %b = onnx.Expand(%w, %sizes) : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %y = onnx.Relu(%a) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %z = onnx.Relu(%b) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y, %z : tensor<?x?xf32>, tensor<2x3xf32>
+}
+
+// With `allowzero` a size of 0 is no elements.
+
+// CHECK-LABEL: func.func @unmoved_zero_sizes(
+// CHECK: onnx.Reshape(
+func.func @unmoved_zero_sizes(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %none = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y = onnx.Reshape(%x, %none) {allowzero = 1 : i64} : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  func.return %y : tensor<?x?xf32>
+}
+
 // Nearly so: sizes that are equal only in part, a slice backwards, a zero that stands for -0.25, a bias.
 
 // CHECK-LABEL: func.func @unmoved_nearly(

@@ -66,6 +66,25 @@ func.func @layout(%a: tensor<1x3x4x3xi8>) -> tensor<1x2x3x3xi8> {
   func.return %r : tensor<1x2x3x3xi8>
 }
 
+// So does a sum of two convolutions; one Transpose in front, one behind.
+
+// CHECK-LABEL: func.func @sum_of_two(
+// CHECK: affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+// CHECK-NOT: affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK: arith.addf
+// CHECK: affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK: func.return %{{.*}} : tensor<1x2x4x3xi8>
+func.func @sum_of_two(%a: tensor<1x2x4x3xi8>) -> tensor<1x2x4x3xi8> {
+  %q = quant.scast %a : tensor<1x2x4x3xi8> to tensor<1x2x4x3x!x>
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %v = onnx.Constant() {value = #onnx.tensor<[4, -2, 7, 1] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %m = onnx.Conv(%q, %u) : (tensor<1x2x4x3x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x4x3x!y>
+  %n = onnx.Conv(%q, %v) : (tensor<1x2x4x3x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x4x3x!x>
+  %o = onnx.Add(%m, %n) : (tensor<1x2x4x3x!y>, tensor<1x2x4x3x!x>) -> tensor<1x2x4x3x!y>
+  %r = quant.scast %o : tensor<1x2x4x3x!y> to tensor<1x2x4x3xi8>
+  func.return %r : tensor<1x2x4x3xi8>
+}
+
 // ONNX's own Transpose to channels last is a change of name.
 
 // CHECK-LABEL: func.func @renamed(

@@ -99,6 +99,15 @@ CASES: dict[str, tuple[tuple[int, ...], list[dict[str, Any]], int, bool]] = {
 }
 
 
+def test_elements_at_different_distances_stay_two_convolutions():
+    """Of 7 rows, two of them at every other place give as many results as two neighbours."""
+    near, far = window([2, 1], [0] * 4, strides=[2, 1]), window([2, 1], [0] * 4, strides=[2, 1])
+    model = branches((2, CHANNELS, 7, 5), near, {**far, "dilations": [2, 1]})
+    module = import_model(model)
+    get_all_passes()["fold-branches"]()().apply(Context(), module)
+    assert [node.op_type for node in export_model(module).graph.node] == ["Conv", "Conv", "Add", "Relu"]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_one_convolution_computes_the_sum(name: str):
     shape, convolutions, groups, affine = CASES[name]

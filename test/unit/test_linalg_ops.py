@@ -95,6 +95,23 @@ CASES = {
         m = Mul(v, v) : 2xf32
         b = [1.0, 2.0] : 2xf32
         y = BatchNormalization(x, a, b, v, m) : 1x2x5x3xf32""",
+    "a batch normalization of constants": """
+        x: 1x2x5x3xf32
+        a = [0.5, -3.0] : 2xf32
+        b = [1.0, 2.0] : 2xf32
+        v = [0.25, 0.75] : 2xf32
+        y = BatchNormalization(x, a, b, v, v) {epsilon = 0.125 : f32} : 1x2x5x3xf32""",
+    "a hard swish": """
+        x: 2x3x5xf32
+        y = HardSwish(x) : 2x3x5xf32""",
+    "a choice between two types": """
+        c: 3x1xi1
+        x: 2x3x4x!s
+        z: 2x3x4x!u
+        y = Where(c, x, z) : 2x3x4x!u""",
+    "blocks of pixels as channels": """
+        x: 1x2x4x6xf32
+        y = SpaceToDepth(x) {blocksize = 2 : i64} : 1x8x2x3xf32""",
     "a scale and a zero point for each row": """
         x: 3x4xf32
         q = qcast x : 3x4x!rows

@@ -45,6 +45,10 @@ def plain(ratio: np.float32) -> Rounding:
 def test_a_sum_that_float32_takes_for_a_tie_goes_to_even():
     sums = all_sums(60_000)
     assert missed(plain(PLAIN_RATIO), PLAIN_RATIO, 0, sums).tolist() == [51079]
+    assert missed(plain(PLAIN_RATIO), PLAIN_RATIO, 0, all_sums(51_078)).tolist() == []
+    assert faithful_rounding([PLAIN_RATIO], 0, 255, 51_078) == plain(PLAIN_RATIO)
+    at_the_end = faithful_rounding([PLAIN_RATIO], 0, 255, 51_079)
+    assert missed(at_the_end, PLAIN_RATIO, 0, all_sums(51_079)).tolist() == []
     rounding = faithful_rounding([PLAIN_RATIO], 0, 255, 60_000)
     assert (rounding.bits, rounding.missed) == (0, 0)
     assert missed(rounding, PLAIN_RATIO, 0, sums).tolist() == []

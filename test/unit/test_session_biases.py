@@ -19,9 +19,15 @@ COARSE = """g (float[2,3,5] x) => (float[2,3,5] y)
 """A step of the sums is up to 6.8, one of the result 0.03."""
 
 
+ONE_SCALE = COARSE.replace("float[3] ws = {0.0000000007, 0.0032, 0.02}", "float ws = {0.02}").replace(
+    "int8[3] wz = {0, 0, 0}", "int8 wz = {0}"
+)
+
+
+@pytest.mark.parametrize("text", [COARSE, ONE_SCALE], ids=["channels", "one"])
 @pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
-def test_a_bias_is_not_lost_in_coarse_steps_of_the_sums(options: dict[str, Any]):
-    model, result = compiled(COARSE, 17, **options)
+def test_a_bias_is_not_lost_in_coarse_steps_of_the_sums(options: dict[str, Any], text: str):
+    model, result = compiled(text, 17, **options)
     x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5)).astype(np.float32)}
     wanted = run(model, x, LEVELS[0])
     assert np.ptp(wanted) > 1
