@@ -250,8 +250,9 @@ class LowerToAnother(OnForm[KernelOfAnother]):
             return blocked
         node = node_name(op)
         for part in parts[:-1]:  # the name that it has when read again, not that of the last part
-            name = f"{node}_{part.op_type}" if node and isinstance(part, OnnxOp) else ""
-            part.location = location(name, [name] if name else [])
+            if isinstance(part, OnnxOp):
+                name = f"{node}_{part.op_type}" if node else ""
+                part.location = location(name, [name or part.op_type])
         parts[-1].location = op.location
         rewriter.replace(op, parts)
         return None

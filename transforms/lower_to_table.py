@@ -38,7 +38,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant_array
+from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction, run_beside
@@ -99,12 +99,12 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
         if done is not None:
             cone.ops.append(done)
             continue
-        array = constant_array(one)
-        if one in seen or (array is not None and array.size == 1):
+        tensor = constant(under_dequantize(one))
+        if one in seen or (tensor is not None and tensor.data.count == 1):
             continue
         seen.add(one)
         ends = _eight_bits(one) is not None and one is not value
-        if array is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
+        if tensor is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
             return None
         if (
             isinstance(one.owner, Block)
@@ -199,7 +199,7 @@ class LowerToTable(Pattern):
         values: dict[SSAValue, Array] = {source: _every_byte(source)}
         for one in cone.ops:
             operands = [
-                _real(o, np.asarray(constant_array(o)) if (known := values.get(o)) is None else known)
+                np.asarray(real_constant(o)) if (known := values.get(o)) is None else _real(o, known)
                 for o in one.operands
             ]
             real = (

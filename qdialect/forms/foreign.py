@@ -17,6 +17,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.forms.spelled import read_prelu
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
+from qdialect.promises.casts import dequantized_constant
 from qdialect.promises.weight_only import unpacked_weight
 from qdialect.reasons import Blocked
 
@@ -120,7 +121,9 @@ def _sum_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """PRelu with one slope as LeakyRelu, which has an integer kernel and takes half the time in float."""
-    slope = constant_array(op.input(1))
+    slope, quantized = constant_array(op.operands[1]), dequantized_constant(op.operands[1])
+    if quantized is not None:
+        slope = quantized[1].dequantize(quantized[0].array())
     if slope is None or slope.size != 1 or slope.dtype != np.float32:
         return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")
     if not slope.any():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
@@ -293,15 +293,29 @@ def _fill_in_sizes(graph: GraphProto, stated: Mapping[str, TensorShapeProto]) ->
                     size.CopyFrom(said)
 
 
-def _forget_invented_sizes(graph: GraphProto) -> None:
-    """Remove names that inference invents for unknown sizes: they contain a counter and differ from run to run."""
+def _forget_invented_sizes(graph: GraphProto, unnamed: Collection[tuple[str, int]]) -> None:
+    """
+    Remove names that inference invents for unknown sizes, which contain a counter and differ from run to run, and names
+    of those that the model states without one, as what was compiled does: names would appear when it is compiled again.
+    """
     for info in (*graph.output, *graph.value_info):
-        for size in info.type.tensor_type.shape.dim:
-            if size.dim_param.startswith("unk__"):
+        for axis, size in enumerate(info.type.tensor_type.shape.dim):
+            if size.dim_param.startswith("unk__") or (info.name, axis) in unnamed:
                 size.ClearField("dim_param")
     for attribute in (attribute for node in graph.node for attribute in node.attribute):
         if attribute.HasField("g"):
-            _forget_invented_sizes(attribute.g)
+            _forget_invented_sizes(attribute.g, unnamed)
+
+
+def _unnamed_sizes(graph: GraphProto) -> Iterator[tuple[str, int]]:
+    """Tensors inside a graph and the axes whose sizes it states neither by number nor by name."""
+    for info in graph.value_info:
+        for axis, size in enumerate(info.type.tensor_type.shape.dim):
+            if size.WhichOneof("value") is None:
+                yield info.name, axis
+    for attribute in (attribute for node in graph.node for attribute in node.attribute):
+        if attribute.HasField("g"):
+            yield from _unnamed_sizes(attribute.g)
 
 
 def inferred(model: ModelProto) -> ModelProto:
@@ -324,7 +338,7 @@ def inferred(model: ModelProto) -> ModelProto:
             return model
         for k in places:
             typed.graph.node[k].domain = MICROSOFT
-        _forget_invented_sizes(typed.graph)
+        _forget_invented_sizes(typed.graph, set(_unnamed_sizes(model.graph)))
         _fill_in_sizes(typed.graph, stated)
         return typed
     except Exception:  # RuntimeError, ValueError and onnx's own; the model is readable without inference

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import element_of, quantized_of
-from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
-from qdialect.ir.values import constant, rank_of
-from qdialect.promises.casts import DequantizeForm, described_type
+from qdialect.ir.values import rank_of
+from qdialect.promises.casts import dequantized_constant
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
 from qdialect.reasons import Blocked, unblocked
@@ -36,7 +35,7 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
         self._target = target
 
     def match(self, op: OnnxOp, promise: WeightOnly, rewriter: Rewriter, /) -> Blocked | None:
-        source, linear = _dequantized_constant(op.operands[1]), op.get_trait(Linear)
+        source, linear = dequantized_constant(op.operands[1]), op.get_trait(Linear)
         if source is None or linear is None or element_of(op.operands[0].type) != Float32Type():
             return None
         if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
@@ -55,20 +54,6 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
         shape = tensor.type.get_shape()
         _build(op, packed, shape[1 - outputs], shape[outputs], rewriter)
         return None
-
-
-def _dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
-    """Stored integers and type of a dequantized constant, by a cast or by a node with more blocks than types carry."""
-    if not isinstance(value, OpResult):
-        return None
-    if isinstance(value.op, DequantizeOp):
-        stored = value.op.operands[0]
-        tensor, type = constant(stored), quantized_of(stored.type)
-    elif isinstance(value.op, OnnxOp) and value.op.get_trait(DequantizeForm) is not None:
-        tensor, type = constant(value.op.operands[0]), described_type(value.op)
-    else:
-        return None
-    return None if tensor is None or not isinstance(type, UniformType) else (tensor, type)
 
 
 def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:

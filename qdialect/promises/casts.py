@@ -8,13 +8,14 @@ from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerType, Signedness
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
-from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, DequantizeOp, Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import constant_array, is_constant, normal_axis, rank_of
+from qdialect.ir.values import constant, constant_array, is_constant, normal_axis, rank_of
 from qdialect.promises.base import Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
@@ -180,6 +181,20 @@ def described_type(op: OnnxOp) -> UniformType | Blocked:
     if rank_of(q) is None and rank_of(op.results[0]) is not None:
         return cast_type(op, shape_of(op.results[0].type), expressed, known)
     return cast_type(op, shape_of(q.type), expressed, known)
+
+
+def dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
+    """Stored integers and type of a dequantized constant, by a cast or by a node with more blocks than types carry."""
+    if not isinstance(value, OpResult):
+        return None
+    if isinstance(value.op, DequantizeOp):
+        stored = value.op.operands[0]
+        tensor, type = constant(stored), quantized_of(stored.type)
+    elif isinstance(value.op, OnnxOp) and value.op.get_trait(DequantizeForm) is not None:
+        tensor, type = constant(value.op.operands[0]), described_type(value.op)
+    else:
+        return None
+    return None if tensor is None or not isinstance(type, UniformType) else (tensor, type)
 
 
 CASTS: dict[tuple[str, str], Promise] = {

@@ -14,7 +14,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
+from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import (
     ALONG_AXIS,
     NOT_CONSTANT,
@@ -109,7 +109,7 @@ def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
     bounds = [-np.inf, np.inf]
     for k in (0, 1):
         if (bound := op.input(k + 1)) is not None:
-            array = constant_array(bound)
+            array = real_constant(bound)
             if array is None or array.size != 1:
                 return None
             bounds[k] = float(array.reshape(-1)[0])

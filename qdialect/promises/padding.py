@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of
+from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
@@ -49,7 +49,7 @@ def pad_value(op: OnnxOp) -> float | None:
     value = op.input(2)
     if value is None:
         return 0.0
-    array = constant_array(value)
+    array = real_constant(value)
     return None if array is None else float(array.reshape(-1)[0])
 
 

@@ -67,6 +67,24 @@ func.func @behind_a_sum(%x: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3x
   func.return %y : tensor<2x3x!f>
 }
 
+// A scalar that is dequantized, in 16 bits here, is as constant as a float, of another shape too: 300 steps of 0.001.
+
+// CHECK-LABEL: func.func @dequantized_scalar(
+// CHECK: %[[I:.*]] = onnx.Cast(%{{.*}})
+// CHECK-NEXT: onnx.Gather(%{{.*}}, %[[I]])
+// CHECK-NOT: onnx.Sinh
+// CHECK: func.return
+func.func @dequantized_scalar(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
+  %k = onnx.Constant() {value = #onnx.tensor<[300] : tensor<1xi16>>} : () -> tensor<1x!quant.uniform<i16:f32, 0.001>>
+  %h = quant.dcast %k : tensor<1x!quant.uniform<i16:f32, 0.001>> to tensor<1xf32>
+  %r = quant.dcast %x : tensor<2x3x!x> to tensor<2x3xf32>
+  %a = onnx.Sinh(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Tanh(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Mul(%b, %h) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %y = quant.qcast %c : tensor<2x3xf32> to tensor<2x3x!y>
+  func.return %y : tensor<2x3x!y>
+}
+
 // What is stored in between is rounded in the table too.
 
 // CHECK-LABEL: func.func @through_eight_bits(

@@ -1,4 +1,5 @@
 // RUN: OPT %s -p raise-opset | FILECHECK %s
+// RUN: OPT %s -p 'raise-opset{quantized=true}' | FILECHECK %s --check-prefix=QUANTIZED
 // RUN: DIAGNOSTICS -p raise-opset
 
 // CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64}}
@@ -180,5 +181,34 @@ builtin.module attributes {onnx.opset_import = {com.microsoft = 1 : i64}} {
   func.func @unmoved_another_domain(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
     %y = onnx_ms.Gelu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
     func.return %y : tensor<2x3xf32>
+  }
+}
+
+// -----
+
+// A kernel whose scales are computed in each run means no cast: nothing quantized needs a newer opset.
+
+// CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}}
+// QUANTIZED-LABEL: func.func @scales_of_the_run(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
+  func.func @scales_of_the_run(%x: tensor<2x3xf32>, %w: tensor<3x5xi8>, %t: tensor<f32>) -> tensor<2x5xf32> {
+    %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<2x3xf32>) -> (tensor<2x3xui8>, tensor<f32>, tensor<ui8>)
+    %y = onnx_ms.MatMulIntegerToFloat(%q, %w, %s, %t, %z) : (tensor<2x3xui8>, tensor<3x5xi8>, tensor<f32>, tensor<f32>, tensor<ui8>) -> tensor<2x5xf32>
+    func.return %y : tensor<2x5xf32>
+  }
+}
+
+// -----
+
+// CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
+// QUANTIZED-LABEL: func.func @scales_of_the_model(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
+  func.func @scales_of_the_model(%q: tensor<2x3xui8>, %w: tensor<3x5xi8>, %t: tensor<f32>) -> tensor<2x5xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+    %z = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+    %y = onnx_ms.MatMulIntegerToFloat(%q, %w, %s, %t, %z) : (tensor<2x3xui8>, tensor<3x5xi8>, tensor<f32>, tensor<f32>, tensor<ui8>) -> tensor<2x5xf32>
+    func.return %y : tensor<2x5xf32>
   }
 }

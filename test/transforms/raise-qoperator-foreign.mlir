@@ -123,6 +123,25 @@ func.func @prelu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   func.return %y : tensor<2x3xf32>
 }
 
+// So is a slope that is dequantized: 125 - -3 steps of 2^-9.
+
+// CHECK-LABEL: func.func @dequantized_slope(
+// CHECK: onnx.LeakyRelu(%x) {alpha = 2.500000e-01 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: onnx.LeakyRelu(%x) {alpha = 2.500000e-01 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// SOME-LABEL: func.func @dequantized_slope(
+// SOME: onnx.LeakyRelu(%x)
+func.func @dequantized_slope(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %q = onnx.Constant() {value = #onnx.tensor<[125] : tensor<1xi8>>} : () -> tensor<1xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.001953125] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[-3] : tensor<i8>>} : () -> tensor<i8>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<1xi8>, tensor<f32>, tensor<i8>) -> tensor<1xf32>
+  %y = onnx.PRelu(%x, %d) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[125] : tensor<1xi8>>} : () -> tensor<1x!quant.uniform<i8:f32, 0.001953125:-3>>
+  %r = quant.dcast %c : tensor<1x!quant.uniform<i8:f32, 0.001953125:-3>> to tensor<1xf32>
+  %v = onnx.PRelu(%x, %r) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y, %v : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_slopes(
 // CHECK: onnx.PRelu(
 // CHECK: onnx.PRelu(

@@ -320,6 +320,21 @@ def test_sizes_that_a_branch_states():
     assert_stays(model)
 
 
+def test_sizes_whose_names_a_new_op_lacks():
+    """A Transpose that is written has no names of sizes, which inference gave it when the result was read again."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[n,6,4] x) => (float[n,1,4] y)
+        <float s = {0.0157}, uint8 z = {128}, float t = {0.011}, int64[1] a = {1}, float[n,6,4] r> {
+            q = QuantizeLinear(x, s, z)
+            r = DequantizeLinear(q, s, z)
+            m = ReduceMean<axes = [1]>(r)
+            p = QuantizeLinear(m, t, z)
+            y = DequantizeLinear(p, t, z)
+        }""")
+    sizes = [v.type.tensor_type.shape.dim[0] for v in assert_stays(model).graph.value_info]
+    assert any(size.WhichOneof("value") is None for size in sizes)
+
+
 def test_a_product_without_a_name():
     """Its parts were named `_cast` and `_mul`, and those of the second reading after these."""
     model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>

@@ -222,6 +222,37 @@ func.func @unmoved_cropping_resize(%q: tensor<1x2x3x4x!quant.uniform<u8:f32, 0.0
   func.return %y : tensor<1x2x6x8xf32>
 }
 
+// onnxruntime's quantizer puts a pair around the value too: 48 - 23 steps of 0.02 are 0.5, 25 steps above the zero point.
+
+// CHECK-LABEL: func.func @dequantized_pad_value(
+// CHECK: %[[V:.*]] = quant.dcast
+// CHECK: %[[M:.*]] = onnx.Pad(%q, %{{.*}}, %[[V]], _) {{.*}}-> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[R:.*]] = quant.dcast %[[M]]
+// CHECK-NEXT: func.return %[[R]]
+func.func @dequantized_pad_value(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x6xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %s = onnx.Constant() {value = #onnx.tensor<[48] : tensor<i8>>} : () -> tensor<!quant.uniform<i8:f32, 0.02:23>>
+  %v = quant.dcast %s : tensor<!quant.uniform<i8:f32, 0.02:23>> to tensor<f32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.Pad(%r, %c, %v) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<2x6xf32>
+  func.return %y : tensor<2x6xf32>
+}
+
+// Likewise bounds: 35 - 10 and 110 - 10 steps of 0.02, 25 and 100 steps of the type.
+
+// CHECK-LABEL: func.func @dequantized_bounds(
+// CHECK: %[[M:.*]] = onnx.Clip(%q, %{{.*}}, %{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: quant.dcast %[[M]]
+func.func @dequantized_bounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %l = onnx.Constant() {value = #onnx.tensor<[35] : tensor<i8>>} : () -> tensor<!quant.uniform<i8:f32, 0.02:10>>
+  %h = onnx.Constant() {value = #onnx.tensor<[110] : tensor<i8>>} : () -> tensor<!quant.uniform<i8:f32, 0.02:10>>
+  %a = quant.dcast %l : tensor<!quant.uniform<i8:f32, 0.02:10>> to tensor<f32>
+  %b = quant.dcast %h : tensor<!quant.uniform<i8:f32, 0.02:10>> to tensor<f32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.Clip(%r, %a, %b) : (tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_pad_value_computed(
 // CHECK: %[[R:.*]] = quant.dcast %q
 // CHECK: %[[M:.*]] = onnx.Pad(%[[R]]
