@@ -24,33 +24,22 @@ Run = Callable[[Feeds], Mapping[str, Array]]
 """Runs the float model on one feed; outputs by name."""
 
 
-def checked_pairs(
-    pairs: Mapping[str, str], inputs: Sequence[Input], outputs: Sequence[Input]
-) -> dict[str, str]:
+def check_pairs(pairs: Mapping[str, str], inputs: Sequence[Input], outputs: Sequence[Input]) -> None:
     """
-    The pairs, checked: inputs by the graph outputs that are fed to them.
-
-    Raises UserError for unknown names, an input fed by two outputs, and mismatched shapes or types.
+    UserError for unknown names, and mismatched shapes or types. pairs: outputs by the inputs that they are fed to.
     """
     by_input, by_output = {one.name: one for one in inputs}, {one.name: one for one in outputs}
-    taken: dict[str, str] = {}
-    for output, fed in pairs.items():
+    for fed, output in pairs.items():
         if output not in by_output:
             raise UserError(f"--state {output}={fed}: no output is called '{output}'", _names(by_output))
         if fed not in by_input:
             raise UserError(f"--state {output}={fed}: no input is called '{fed}'", _names(by_input))
-        if fed in taken:
-            raise UserError(
-                f"--state feeds both '{taken[fed]}' and '{output}' to '{fed}'", "feed each input once"
-            )
-        taken[fed] = output
         one, other = by_output[output], by_input[fed]
         if not _fits(one, other):
             raise UserError(
                 f"--state {output}={fed}: the output is {_described(one)}, the input {_described(other)}",
                 "pair an output and an input of one shape and type",
             )
-    return dict(pairs)
 
 
 def _names(known: Mapping[str, Input]) -> str:
@@ -96,12 +85,12 @@ def stateful(
     """
     The feeds of some sequences, each with the model's state at that point.
 
-    pairs: inputs by the outputs that are fed to them. doubts: as `checked`. Raises UserError for invalid pairs, and
+    pairs: outputs by the inputs that they are fed to. doubts: as `checked`. Raises UserError for invalid pairs, and
     for data that the model does not accept.
     """
     outputs = model_outputs(module)
     names = [one.name for one in outputs]
-    states = checked_pairs(pairs, inputs, outputs)
+    check_pairs(pairs, inputs, outputs)
     runner = session(export_model(module).SerializeToString(deterministic=True))
 
     def run(feed: Feeds) -> dict[str, Array]:
@@ -110,12 +99,12 @@ def stateful(
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise does_not_run(error, feed) from None
 
-    feedback = FeedBack(states, inputs, run)
+    feedback = FeedBack(pairs, inputs, run)
     wanted = {one.name: one for one in inputs}
 
     def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
         for k, feed in enumerate(sequence):
-            first = [wanted[name] for name in states.values() if name in feed] if k == 0 else []
+            first = [wanted[name] for name in pairs if name in feed] if k == 0 else []
             frames = checked([feed], feedback.data_inputs, doubts=doubts)
             for n, frame in enumerate(frames):
                 yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
@@ -134,7 +123,7 @@ class FeedBack:
 
     def __init__(self, pairs: Mapping[str, str], inputs: Sequence[Input], run: Run):
         """
-        pairs: graph inputs by the outputs that are fed to them. run: the float model.
+        pairs: outputs by the inputs that they are fed to. run: the float model.
 
         Raises UserError for a state of unknown size, whose initial value the data must contain.
         """
@@ -144,8 +133,7 @@ class FeedBack:
     @property
     def data_inputs(self) -> list[Input]:
         """The inputs that need data."""
-        fed = set(self._pairs.values())
-        return [one for name, one in self._inputs.items() if name not in fed]
+        return [one for name, one in self._inputs.items() if name not in self._pairs]
 
     def rows(self, sequences: Iterable[Iterable[Feeds]]) -> Iterator[Arrays]:
         """
@@ -163,7 +151,7 @@ class FeedBack:
                 state = self._next(row)
 
     def _first(self, feed: Feeds) -> Arrays:
-        return {name: self._start(feed, self._inputs[name]) for name in self._pairs.values()}
+        return {name: self._start(feed, self._inputs[name]) for name in self._pairs}
 
     @staticmethod
     def _start(feed: Feeds, state: Input) -> Array:
@@ -179,7 +167,7 @@ class FeedBack:
     def _next(self, row: Feeds) -> Arrays:
         results = self._run(row)
         state: Arrays = {}
-        for output, fed in self._pairs.items():
+        for fed, output in self._pairs.items():
             value = results[output]
             if value.shape != row[fed].shape:
                 have, wanted = ("x".join(map(str, shape)) for shape in (value.shape, row[fed].shape))

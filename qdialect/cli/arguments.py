@@ -351,6 +351,8 @@ class _Feed(argparse.Action):
         out, sign, into = value.partition("=")
         if not (out and sign and into):
             raise argparse.ArgumentError(self, f"'{value}' is not OUT=IN")
+        if (other := getattr(space, self.dest).get(into)) is not None:
+            raise argparse.ArgumentError(self, f"'{other}' and '{out}' are both fed to '{into}'")
         setattr(space, self.dest, {**getattr(space, self.dest), into: out})
 
 

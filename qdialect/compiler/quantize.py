@@ -168,7 +168,7 @@ def _feeds(module: ModuleOp, data: Data, calibration: Calibration, doubts: Doubt
     if calibration.state:
         return stateful(
             module,
-            {out: into for into, out in calibration.state.items()},
+            calibration.state,
             inputs,
             _sequences(data, calibration, inputs),
             doubts,

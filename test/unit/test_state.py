@@ -14,7 +14,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
-from qdialect.calibration.state import FeedBack, checked_pairs, sequences, stateful
+from qdialect.calibration.state import FeedBack, check_pairs, sequences, stateful
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
@@ -37,7 +37,7 @@ def frames(*values: float) -> list[dict[str, Array]]:
 
 
 def test_the_state_goes_on_and_starts_anew_with_each_sequence() -> None:
-    rows = list(FeedBack({"h_out": "h_in"}, [X, H], step).rows([frames(0.5, 1.0, 2.0), frames(3.0, 1.0)]))
+    rows = list(FeedBack({"h_in": "h_out"}, [X, H], step).rows([frames(0.5, 1.0, 2.0), frames(3.0, 1.0)]))
     assert [float(row["h_in"][0, 0]) for row in rows] == [0.0, 1.0, 4.0, 0.0, 6.0]
     assert [float(row["x"][0, 0]) for row in rows] == [0.5, 1.0, 2.0, 3.0, 1.0]
     assert {row["h_in"].dtype for row in rows} == {F4}
@@ -47,44 +47,52 @@ def test_the_data_says_where_the_state_starts() -> None:
     sequence = frames(0.5, 1.0)
     sequence[0]["h_in"] = np.full((1, 3), 5, np.float32)
     sequence[1]["h_in"] = np.full((1, 3), 9, np.float32)  # only the first counts
-    rows = list(FeedBack({"h_out": "h_in"}, [X, H], step).rows([sequence]))
+    rows = list(FeedBack({"h_in": "h_out"}, [X, H], step).rows([sequence]))
     assert [float(row["h_in"][0, 0]) for row in rows] == [5.0, 11.0]
 
 
 def test_inputs_that_need_data() -> None:
-    assert [one.name for one in FeedBack({"h_out": "h_in"}, [X, H], step).data_inputs] == ["x"]
+    assert [one.name for one in FeedBack({"h_in": "h_out"}, [X, H], step).data_inputs] == ["x"]
 
 
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ({"z": "h_in"}, "--state z=h_in: no output is called 'z'"),
-        ({"h_out": "z"}, "--state h_out=z: no input is called 'z'"),
-        ({"y": "h_in"}, "--state y=h_in: the output is float32 1x2, the input float32 1x3"),
-        ({"k": "h_in"}, "--state k=h_in: the output is int64 1x3, the input float32 1x3"),
-        ({"h_out": "h_in", "h2": "h_in"}, "--state feeds both 'h_out' and 'h2' to 'h_in'"),
+        ({"h_in": "z"}, "--state z=h_in: no output is called 'z'"),
+        ({"z": "h_out"}, "--state h_out=z: no input is called 'z'"),
+        ({"h_in": "y"}, "--state y=h_in: the output is float32 1x2, the input float32 1x3"),
+        ({"h_in": "k"}, "--state k=h_in: the output is int64 1x3, the input float32 1x3"),
     ],
 )
 def test_pairs_that_are_none(pairs: dict[str, str], message: str) -> None:
     with pytest.raises(UserError, match=f"^{re.escape(message)}"):
-        checked_pairs(pairs, [X, H], [Y, HO, K, Input("h2", (1, 3), F4)])
+        check_pairs(pairs, [X, H], [Y, HO, K])
+
+
+def test_one_output_may_be_the_state_of_two_inputs() -> None:
+    two = Input("h2", (1, 3), F4)
+    feedback = FeedBack({"h_in": "h_out", "h2": "h_out"}, [X, H, two], step)
+    check_pairs({"h_in": "h_out", "h2": "h_out"}, [X, H, two], [HO])
+    assert [one.name for one in feedback.data_inputs] == ["x"]
+    rows = list(feedback.rows([frames(0.5, 1.0)]))
+    assert [(float(row["h_in"][0, 0]), float(row["h2"][0, 0])) for row in rows] == [(0.0, 0.0), (1.0, 1.0)]
 
 
 def test_a_state_of_unknown_size_is_given() -> None:
-    feedback = FeedBack({"h_out": "n"}, [X, N], step)
+    feedback = FeedBack({"n": "h_out"}, [X, N], step)
     with pytest.raises(UserError, match="the size of state 'n' is not known, it is float32 \\?x3"):
         next(feedback.rows([frames(1.0)]))
 
 
 def test_a_state_that_changes_its_shape() -> None:
-    feedback = FeedBack({"h_out": "h_in"}, [X, H], lambda feed: {"h_out": np.zeros((2, 3), np.float32)})
+    feedback = FeedBack({"h_in": "h_out"}, [X, H], lambda feed: {"h_out": np.zeros((2, 3), np.float32)})
     with pytest.raises(UserError, match="output 'h_out' is 2x3, state 'h_in' is 1x3"):
         list(feedback.rows([frames(1.0, 2.0)]))
 
 
 def test_a_state_that_grows_without_bound() -> None:
     feedback = FeedBack(
-        {"h_out": "h_in"}, [X, H], lambda feed: {"h_out": np.full((1, 3), np.inf, np.float32)}
+        {"h_in": "h_out"}, [X, H], lambda feed: {"h_out": np.full((1, 3), np.inf, np.float32)}
     )
     with pytest.raises(UserError, match="state 'h_in' grew to NaN or infinity"):
         list(feedback.rows([frames(1.0, 2.0)]))
@@ -119,7 +127,7 @@ def test_a_model_with_state_on_its_frames(tmp_path: Path) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     inputs = model_inputs(module)
     first = {"x": x, "h": np.full((3, 4), 0.5, np.float32)}
-    rows = list(stateful(module, {"h_new": "h"}, inputs, [[{"x": x}], [first]]))
+    rows = list(stateful(module, {"h": "h_new"}, inputs, [[{"x": x}], [first]]))
     before = np.concatenate([row["h"] for row in rows])
     np.testing.assert_array_equal(
         before, [[0] * 4, x[0], x[0] + x[1], [0.5] * 4, x[0] + 0.5, x[0] + x[1] + 0.5]

@@ -170,6 +170,11 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (main, "quantize good.onnx -o out.onnx --data good.npz --memory 0", "no memory at all"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --memory lots", "no size as 500M or 2G"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --state x", "is not OUT=IN"),
+    (
+        main,
+        "quantize good.onnx -o out.onnx --data good.npz --state y=x --state z=x",
+        "'y' and 'z' are both fed to 'x'",
+    ),
     (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "no list of numbers"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "'two' is no number"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --workers 0", "0 is too few"),
