@@ -140,9 +140,12 @@ CASES = [
         a = [1.0, 2.0, 3.0] : 3xf32
         n, m, v = BatchNormalization(x, a, a, a, a) {training_mode = 1 : i64} : 2x3xf32, 3xf32, 3xf32
         y = Add(n, m) : 2x3xf32""")),
-    ("ReduceMax", Case(LINALG, "other-type", """
+    ("ReduceMax", Case(LINALG, "element-type", """
         p: 3x4x!u
         y = ReduceMax(p) {axes = array<i64: 1>} : 3x1x!u""")),
+    ("ReduceMax", Case(LINALG, "other-type", """
+        p: 3x4x!s
+        y = ReduceMax(p) {axes = array<i64: 1>} : 3x1x!t""")),
     ("MaxPool", Case(LINALG, "element-type", """
         p: 1x2x5x4x!u
         y = MaxPool(p) {kernel_shape = array<i64: 2, 2>} : 1x2x4x3x!u""")),

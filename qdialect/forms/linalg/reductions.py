@@ -20,7 +20,7 @@ from qdialect.forms.geometry import Pool, pool, pool_counts, reduced_axes
 from qdialect.forms.linalg.scalars import centred, dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.linalg.sums import stored_element
-from qdialect.forms.upstream import per_tensor
+from qdialect.forms.upstream import COMPARED_TYPE, per_tensor
 from qdialect.reasons import Blocked, Refused, unblocked
 
 LEAST = float(np.finfo(np.float32).min)
@@ -28,8 +28,7 @@ FAR = 1 << 62
 """An index greater than any of a tensor."""
 Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
-OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for quantized numbers and float32 alone")
-OTHER_TYPE = Blocked("other-type", "the result is of another quantized type than what is compared")
+OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for signed integers and float32 alone")
 
 
 class Types(NamedTuple):
@@ -138,7 +137,7 @@ def _pooled(
 def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types, window = types_of(op), pool(op)
     if types.x != types.y:
-        return OTHER_TYPE
+        return COMPARED_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
         return Blocked("indices-used", "MaxPool counts its indices by columns")
     if types.x is not None and not types.x.storage.signed:
@@ -231,20 +230,20 @@ def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> None:
 
 def _in_shape(op: OnnxOp, site: LinalgSite, value: SSAValue, axes: Sequence[int], *, last: bool) -> SSAValue:
     """The result of a reduction in ONNX's order of axes, with axes of size 1 if keepdims says so."""
-    rank = len(known_shape(op.operands[0].type))
     if last:
         physical = [k for k in (0, 2, 3, 1) if k not in axes]
         value = site.transpose(value, [physical.index(k) for k in sorted(physical)])
-    assert rank >= len(axes)
     return site.reshape(value, site.shape(op.results[0]))
 
 
 def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """ReduceMax and ReduceMin of floats, or of stored integers of one type."""
     types, axes = types_of(op), unblocked(reduced_axes(op))
-    if types.x is not None and (types.x != types.y or not types.x.storage.signed or fold is _mul):
-        return OTHER_TYPE
     if types.x is not None:
+        if types.x != types.y:
+            return COMPARED_TYPE
+        if not types.x.storage.signed or fold is _mul:
+            return OTHER_ELEMENT
         first = types.x.storage.low if first < 0 else types.x.storage.high
     x = site.operand(op.operands[0])
     step: Compute = _step(types, fold)
