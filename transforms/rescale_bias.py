@@ -137,7 +137,7 @@ def _refine(
     """
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
-    coarse = sums.moved_bias(bias, x.scales, w.scales) > allowed * WORTH
+    coarse = sums.moved_bias(bias, x.scales, w.scales)[0] > allowed * WORTH
     if tensor is None or not (w.is_per_tensor or w.axis == axis) or not coarse.any():
         return None
     array, type = tensor.array(), w
@@ -146,7 +146,7 @@ def _refine(
     if w.storage.width == WIDTH and (finer.scales != w.scales).any():
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))
-    moved = sums.moved_bias(bias, x.scales, type.scales)
+    moved, _ = sums.moved_bias(bias, x.scales, type.scales)
     if w.axis is not None and w.scales.size == bias.size and (moved > allowed).any():
         other_axes = tuple(k for k in range(array.ndim) if k != w.axis)
         zeros = numerics.expand_parameters(w.zero_points, array.shape, w.axis)

@@ -30,7 +30,6 @@ from qdialect.oracle.form import oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session_for
 from qdialect.oracle.side_by_side import side_by_side
-from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
@@ -41,7 +40,7 @@ Feeds = Mapping[str, Array]
 T = TypeVar("T")
 
 SESSIONS = 4
-"""Greatest number of sessions kept: each holds the weights."""
+"""Greatest number of sessions kept: each holds the weights. One more, and all others are dropped."""
 MEMORY = 1 << 30
 """Bytes of tensors that are observed together."""
 CHUNK = 64 << 20
@@ -96,11 +95,9 @@ def _is_computed(value: SSAValue) -> bool:
 
 
 def _is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, OnnxOp):
-        return False
-    if op.regions:  # stacked results of a loop have the values inside
+    if isinstance(op, OnnxOp) and op.regions:  # stacked results of a loop have the values inside
         return (carries := op.get_trait(Carries)) is not None and not carries.branches
-    return op.get_trait(Commutes) is None or len(op.results) > 0
+    return isinstance(op, OnnxOp)
 
 
 class Observer:
@@ -115,12 +112,12 @@ class Observer:
         self._sessions: dict[tuple[str, ...], InferenceSession] = {}
         block = main_of(module).body.block
         self._args: dict[SSAValue, str] = dict(zip(block.args, self.inputs, strict=True))
-        self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
+        self._shapes = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
 
     def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:
         """One feed for each sample, if the first axis of every input is open; else the feed unchanged."""
-        sizes = {feeds[name].shape[:1] for name, _ in self._open if name in feeds}
-        is_open = all(shape and shape[0] == DYNAMIC for name, shape in self._open if name in feeds)
+        sizes = {feeds[name].shape[:1] for name, _ in self._shapes if name in feeds}
+        is_open = all(shape and shape[0] == DYNAMIC for name, shape in self._shapes if name in feeds)
         if not is_open or len(sizes) != 1 or not (size := sizes.pop()):
             yield dict(feeds)
             return
@@ -143,7 +140,7 @@ class Observer:
         ]
 
     def _session(self, names: Sequence[str]) -> InferenceSession:
-        """The session for the values of one wave; the oldest ones beyond `SESSIONS` are dropped."""
+        """The session for the values of one wave."""
         key = tuple(names)
         if key not in self._sessions:
             if len(self._sessions) >= SESSIONS:
@@ -183,7 +180,7 @@ def wave_bytes(values: Iterable[SSAValue]) -> int:
     return sum(4 * prod(max(size, 1) for size in shape_of(value.type) or ()) for value in values)
 
 
-def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
+def chunks(rows: Iterable[Feeds], limit: int) -> Iterator[list[Feeds]]:
     """Samples in lists of at most `limit` bytes, one at least."""
     return within(limit, rows, lambda row: sum(array.nbytes for array in row.values()))
 

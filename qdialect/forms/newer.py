@@ -158,21 +158,11 @@ def _refused(why: str, op: OnnxOp) -> Parts | Blocked:
     return Blocked("old-form", why, "export the model with a newer opset")
 
 
-def _numbers(op: OnnxOp, name: str) -> tuple[float, ...]:
-    value = op.onnx_attributes.get(name)
-    return numbers(value) if isinstance(value, DenseArrayBase) else ()
-
-
-def _number(op: OnnxOp, name: str, default: float) -> float:
-    value = op.onnx_attributes.get(name)
-    return value.value.data if isinstance(value, FloatAttr) else default
-
-
 def _crop(op: OnnxOp) -> Parts | Blocked:
     """Crop of images: removes `border` pixels, (left, top, right, bottom), or keeps `scale`, (height, width)."""
-    border, scale = [int(v) for v in _numbers(op, "border")], [int(v) for v in _numbers(op, "scale")]
+    border, scale = op.ints_attr("border") or (), op.ints_attr("scale")
     shape, element = shape_of(op.operands[0].type), element_of(op.operands[0].type)
-    if len(border) != 4 or len(scale) not in (0, 2):
+    if len(border) != 4 or len(scale or (0, 0)) != 2:
         return Blocked("old-form", "Crop does not say what it cuts off", "check the model")
     left, top, right, bottom = border
     if scale:
@@ -200,14 +190,15 @@ def _scaled(factor: float, shift: npt.NDArray[np.float32], op: OnnxOp) -> Parts:
 
 def _image_scaler(op: OnnxOp) -> Parts | Blocked:
     """ImageScaler: x * scale + bias, one bias per channel."""
-    shift = np.array(_numbers(op, "bias"), np.float32).reshape(-1, 1, 1)
-    return _scaled(_number(op, "scale", 1.0), shift, op)
+    bias = op.attribute("bias")
+    shift = np.array(numbers(bias) if isinstance(bias, DenseArrayBase) else (), np.float32)
+    return _scaled(op.float_attr("scale", 1.0), shift.reshape(-1, 1, 1), op)
 
 
 def _affine(op: OnnxOp) -> Parts | Blocked:
     """Affine: alpha * x + beta."""
-    shift = np.array(_number(op, "beta", 0.0), np.float32)
-    return _scaled(_number(op, "alpha", 1.0), shift, op)
+    shift = np.array(op.float_attr("beta", 0.0), np.float32)
+    return _scaled(op.float_attr("alpha", 1.0), shift, op)
 
 
 def _to_inputs(since: int, **places: int) -> NewerForm:

@@ -247,14 +247,13 @@ def accumulator_bound(
     x_high: int,
     x_zero_point: int,
     w_zero_point: npt.ArrayLike = 0,
-    bias: npt.ArrayLike | None = None,
     output_axis: int = 0,
 ) -> npt.NDArray[np.int64]:
     """
     For each index of `output_axis`, the largest |accumulator| that a linear op can reach: int64 (channels,).
 
-    sum |w - w_zero_point| * max |x - x_zero_point| + |bias|: no partial sum in any order exceeds it, so at
-    most `INT32_MAX` means that int32 never wraps. weight: stored integers; bias: int32 (channels,).
+    sum |w - w_zero_point| * max |x - x_zero_point|: no partial sum in any order exceeds it, so at
+    most `INT32_MAX` means that int32 never wraps. weight: stored integers.
     """
     w = np.moveaxis(np.asarray(weight), output_axis, 0).reshape(np.shape(weight)[output_axis], -1)
     zero_point = np.asarray(w_zero_point).astype(w.dtype).reshape(-1, 1)
@@ -262,8 +261,7 @@ def accumulator_bound(
     above = np.maximum(w, zero_point).sum(axis=1, dtype=np.int64)
     below = np.minimum(w, zero_point).sum(axis=1, dtype=np.int64)
     reach = max(abs(x_low - x_zero_point), abs(x_high - x_zero_point))
-    bound = (above - below) * reach
-    return bound if bias is None else bound + np.abs(np.asarray(bias, np.int64))
+    return (above - below) * reach
 
 
 def largest_pair_sum(weight: npt.ArrayLike, x_high: int, output_axis: int = 0) -> int:
@@ -292,19 +290,14 @@ def mirror(q: Array) -> Array:
     return np.invert(q)
 
 
-def flip_signedness(q: Array, width: int | None = None) -> Array:
+def flip_signedness(q: Array) -> Array:
     """
-    The same real values in the type of the other signedness: q - 2^(width-1) or q + 2^(width-1).
+    The same real values in the type of the other signedness, of all its bits: the top bit is the other.
 
-    Works on zero points as on values. For a full-width type that is one xor with the top bit; `width` is that
-    of sub-byte values kept one a byte.
+    Works on zero points as on values.
     """
     other = np.dtype(_OTHER_SIGN[q.dtype.name])
-    bits = q.dtype.itemsize * 8
-    if width is None or width == bits:
-        return q.view(other) ^ np.array(1 << (bits - 1)).astype(other)
-    half = other.type(1 << (width - 1))
-    return q.view(other) - half if other.kind == "i" else q.view(other) + half
+    return q.view(other) ^ np.array(1 << (q.dtype.itemsize * 8 - 1)).astype(other)
 
 
 def less_zero_point(

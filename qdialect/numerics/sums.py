@@ -23,8 +23,8 @@ def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.ND
 
 def moved_bias(
     bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
-) -> npt.NDArray[np.float64]:
-    """How far each bias is from its steps of x_scale * w_scale; 0 for one that int32 does not hold."""
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """How far each bias is from its steps of x_scale * w_scale, 0 where int32 does not hold it; and where that is."""
     stored, overflow = quantize_bias(bias, x_scale, w_scale)
     step = bias_scale(x_scale, w_scale).astype(np.float64)
-    return np.where(overflow, 0, np.abs(stored * step - np.asarray(bias, np.float64)))
+    return np.where(overflow, 0, np.abs(stored * step - np.asarray(bias, np.float64))), overflow

@@ -59,17 +59,18 @@ def step_of(op: Operation, real: Array) -> Array | None:
     Of a dequantize: one quantization step, plus rounding of the product. Of a linear op with a bias in steps of its
     sums: half of one, since such a bias and sums of products may cancel.
     """
-    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0) * ROUNDING
     if isinstance(op, DequantizeOp):
         type = op.element_type
         scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
-        return scales.astype(np.float64) + largest
-    linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
-    bias = op.input(2) if isinstance(op, OnnxOp) and linear is not None and linear.has_bias else None
-    type = None if bias is None else quantized_of(bias.type)
-    if type is None or quantized_of(op.results[0].type) is not None:
-        return None
-    return np.asarray(type.scales.astype(np.float64).max() / 2 + largest)
+        step = scales.astype(np.float64)
+    else:
+        linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+        bias = op.input(2) if isinstance(op, OnnxOp) and linear is not None and linear.has_bias else None
+        type = None if bias is None else quantized_of(bias.type)
+        if type is None or quantized_of(op.results[0].type) is not None:
+            return None
+        step = type.scales.astype(np.float64).max() / 2
+    return np.asarray(step + np.abs(real[np.isfinite(real)]).max(initial=0.0) * ROUNDING)
 
 
 def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:

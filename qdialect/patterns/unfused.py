@@ -26,7 +26,6 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
 from qdialect.dialects.quant import UniformType
@@ -345,9 +344,9 @@ def _loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     if w.scales.size not in (1, bias.size):
         return False
     bias, result = bias.reshape(-1), quantize_type(quantize)
-    moved = sums.moved_bias(bias, x.scales, w.scales)
+    moved, overflow = sums.moved_bias(bias, x.scales, w.scales)
     is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
-    return is_coarse or bool(numerics.quantize_bias(bias, x.scales, w.scales)[1].any())
+    return is_coarse or bool(overflow.any())
 
 
 def _is_wrong(op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], type: UniformType | Blocked) -> bool:

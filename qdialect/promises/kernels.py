@@ -203,9 +203,9 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
     return _windows_guard(op) or _far_apart(op, _sum_overflows)
 
 
-def _at_scales(op_type: str, inputs: str, is_wrong: IsWrong) -> Kernel:
-    """A kernel that computes in its operands' steps of the result."""
-    return Kernel(MICROSOFT, op_type, inputs, guard=lambda op: _far_apart(op, is_wrong), is_wrong=is_wrong)
+def _at_scales(op_type: str, is_wrong: IsWrong) -> Kernel:
+    """A kernel of two operands that computes in their steps of the result."""
+    return Kernel(MICROSOFT, op_type, _BINARY, guard=lambda op: _far_apart(op, is_wrong), is_wrong=is_wrong)
 
 
 def _softmax_guard(op: OnnxOp) -> Blocked | None:
@@ -247,8 +247,8 @@ KERNELS: dict[tuple[str, str], Kernels] = {
             Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", guard=_gemm_guard),
             Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, guard=_gemm_guard),
         ),
-        "Add": (_at_scales("QLinearAdd", _BINARY, _sum_overflows),),
-        "Mul": (_at_scales("QLinearMul", _BINARY, _product_overflows),),
+        "Add": (_at_scales("QLinearAdd", _sum_overflows),),
+        "Mul": (_at_scales("QLinearMul", _product_overflows),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
         "Softmax": (

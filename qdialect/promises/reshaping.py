@@ -71,11 +71,11 @@ def _carried(type: UniformType, source: Sizes, target: Sizes) -> UniformType | B
     as_it_was_first = sorted(range(len(target)), key=lambda k: target[k] != source[axis])
     for k in as_it_was_first:
         steps = _strides(source, axis, target, k)
-        found = UNKNOWN_RANK if steps is None or target[k] == DYNAMIC else _entries(type, steps, target[k])
-        if not isinstance(found, Blocked):
-            return taken(type, Moved(k if found.size > 1 else None, found))
+        entries = UNKNOWN_RANK if steps is None or target[k] == DYNAMIC else _entries(type, steps, target[k])
+        if not isinstance(entries, Blocked):
+            return taken(type, Moved(k if entries.size > 1 else None, entries))
         if blocked is ALONG_AXIS:
-            blocked = found
+            blocked = entries
     return blocked
 
 

@@ -141,12 +141,12 @@ def _recurrent(op: OnnxOp) -> int | None:
     return None if w is None or r is None else prod((x or ())[:2]) * (prod(w) + prod(r))
 
 
-def _scores(q: int, k: int, past: int | None = None) -> Callable[[OnnxOp], int | None]:
+def _scores(past: int) -> Callable[[OnnxOp], int | None]:
     """Each query meets each key, and each row of weights each value: the sum of both, over heads of any layout."""
 
     def count(op: OnnxOp) -> int | None:
-        query, key, result = sizes(op.input(q)), sizes(op.input(k)), sizes(op.results[0])
-        before = None if past is None else sizes(op.input(past))
+        query, key, result = sizes(op.input(0)), sizes(op.input(1)), sizes(op.results[0])
+        before = sizes(op.input(past))
         if query is None or key is None or result is None or not len(query) == len(key) == len(result) >= 3:
             return None
         return (prod(query) + prod(result)) * (key[-2] + (before[-2] if before else 0))
@@ -199,7 +199,7 @@ _FLOAT = {
     **_each("", Multiplies(_transposed), "ConvTranspose"),
     **_each("", Multiplies(_matrices(1)), "Gemm", "MatMul"),
     **_each("", Multiplies(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
-    **_each("", Multiplies(_scores(0, 1, 4), (0, 1, 2)), "Attention"),
+    **_each("", Multiplies(_scores(4), (0, 1, 2)), "Attention"),
     **_each("", Multiplies(_einsum), "Einsum"),
 }
 WORK: dict[tuple[str, str], Multiplies] = {
@@ -217,6 +217,6 @@ WORK: dict[tuple[str, str], Multiplies] = {
     **_each(MICROSOFT, Multiplies(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
     **_each(MICROSOFT, Multiplies(_projected), "Attention"),
     **_each(MICROSOFT, Multiplies(_projected, integers=True), "QAttention"),
-    **_each(MICROSOFT, Multiplies(_scores(0, 1, 6), (0, 1, 2)), "MultiHeadAttention"),
+    **_each(MICROSOFT, Multiplies(_scores(6), (0, 1, 2)), "MultiHeadAttention"),
 }
 """Every op that sums products of two tensors, but those whose count follows from no shape (MoE) or layout."""
