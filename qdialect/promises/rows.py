@@ -1,10 +1,11 @@
-"""OneHot, whose result holds one-hot vectors, and Gather, which takes rows of a table."""
+"""OneHot, whose result holds one-hot vectors, Gather, which takes rows of a table, and ops along one axis."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
 
@@ -32,4 +33,25 @@ class TakesRows(Promise):
         return rank_of(op.operands[0]) == 2 and normal_axis(op.int_attr("axis", 0), 2) == 0
 
 
-ROWS: dict[tuple[str, str], Promise] = {("", "OneHot"): MarksRows(), ("", "Gather"): TakesRows()}
+@dataclass(frozen=True)
+class AlongAxis(Promise):
+    """The result has the type of operand 0, and values along one axis follow from those along it alone."""
+
+    def axis(self, op: OnnxOp) -> int | None:
+        """The axis; None if its place is unknown, or if all axes from it on are one row, as before opset 13."""
+        rank, opset = rank_of(op.operands[0]), op.int_attr("opset", opset_of(op, "") or SOFTMAX_OF_ONE_AXIS)
+        if rank is None or opset < SOFTMAX_OF_ONE_AXIS:
+            return None
+        return normal_axis(op.int_attr("axis", -1), rank)
+
+
+SOFTMAX_OF_ONE_AXIS = 13
+"""Opset from which Softmax and its like take one axis."""
+
+ROWS: dict[tuple[str, str], Promise] = {
+    ("", "OneHot"): MarksRows(),
+    ("", "Gather"): TakesRows(),
+    ("", "Softmax"): AlongAxis(),
+    ("", "LogSoftmax"): AlongAxis(),
+    (MICROSOFT, "QLinearSoftmax"): AlongAxis(),
+}

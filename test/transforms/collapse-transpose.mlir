@@ -55,3 +55,61 @@ func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, 
   %8 = onnx.Transpose(%7) {perm = array<i64: 2, 1, 0, 3>} : (tensor<1x70x1x90xf32>) -> tensor<1x70x1x90xf32>
   func.return %0, %1, %2, %3, %4, %5, %6, %8 : tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>
 }
+
+// A Softmax over channels: the rows and columns behind them are one axis.
+
+// CHECK-LABEL: func.func @channels(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 21, 1024] : tensor<3xi64>>}
+// CHECK: %[[S:.*]] = onnx.Softmax({{.*}}) {axis = 1 : i64} : (tensor<?x21x1024xf32>) -> tensor<?x21x1024xf32>
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 21, 32, 32] : tensor<4xi64>>}
+// CHECK: onnx.Reshape(%[[S]], {{.*}} -> tensor<?x21x32x32xf32>
+func.func @channels(%x: tensor<?x21x32x32xf32>) -> tensor<?x21x32x32xf32> {
+  %y = onnx.Softmax(%x) {axis = -3 : i64} : (tensor<?x21x32x32xf32>) -> tensor<?x21x32x32xf32>
+  func.return %y : tensor<?x21x32x32xf32>
+}
+
+// CHECK-LABEL: func.func @channels_in_integers(
+// CHECK: onnx_ms.QLinearSoftmax({{.*}}, %s, %z, %s, %z) {axis = 1 : i64, opset = 13 : i64} : (tensor<6x16x2880xui8>, {{.*}} -> tensor<6x16x2880xui8>
+func.func @channels_in_integers(%x: tensor<2x3x16x4x720xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<2x3x16x4x720xui8> {
+  %y = onnx_ms.QLinearSoftmax(%x, %s, %z, %s, %z) {axis = 2 : i64, opset = 13 : i64} : (tensor<2x3x16x4x720xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x16x4x720xui8>
+  func.return %y : tensor<2x3x16x4x720xui8>
+}
+
+// One axis behind is a block already; before opset 13 all axes are one row; two sizes are open; few elements.
+
+// CHECK-LABEL: func.func @unmoved_softmax(
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @unmoved_softmax(%a: tensor<2x64x1x49xf32>, %b: tensor<2x16x32x32xui8>, %s: tensor<f32>, %z: tensor<ui8>, %c: tensor<?x8x?x64xf32>, %d: tensor<1x4x2x2xf32>) -> (tensor<2x64x1x49xf32>, tensor<2x16x32x32xui8>, tensor<?x8x?x64xf32>, tensor<1x4x2x2xf32>) {
+  %p = onnx.LogSoftmax(%a) {axis = 1 : i64} : (tensor<2x64x1x49xf32>) -> tensor<2x64x1x49xf32>
+  %q = onnx_ms.QLinearSoftmax(%b, %s, %z, %s, %z) {axis = 1 : i64, opset = 11 : i64} : (tensor<2x16x32x32xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x16x32x32xui8>
+  // expected-remark@+1 {{more than one size is not known, and Reshape finds one [collapse-transpose: open-sizes]}}
+  %r = onnx.LogSoftmax(%c) {axis = 1 : i64} : (tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32>
+  // expected-remark@+1 {{with so few elements, Softmax is as fast as it is [collapse-transpose: does-not-pay]}}
+  %t = onnx.Softmax(%d) {axis = 1 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  func.return %p, %q, %r, %t : tensor<2x64x1x49xf32>, tensor<2x16x32x32xui8>, tensor<?x8x?x64xf32>, tensor<1x4x2x2xf32>
+}
+
+// A session moves the first Transpose down to the second, and both go.
+
+// CHECK-LABEL: func.func @unmoved_between_transposes(
+// CHECK: onnx.Transpose(
+// CHECK-NEXT: onnx.Softmax(
+// CHECK-NEXT: onnx.Transpose(
+func.func @unmoved_between_transposes(%x: tensor<1x32x32x21xf32>) -> tensor<1x32x32x21xf32> {
+  %a = onnx.Transpose(%x) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x32x32x21xf32>) -> tensor<1x21x32x32xf32>
+  // expected-remark@+1 {{the Transposes on both sides cancel: its axis is the last [collapse-transpose: does-not-pay]}}
+  %b = onnx.Softmax(%a) {axis = 1 : i64} : (tensor<1x21x32x32xf32>) -> tensor<1x21x32x32xf32>
+  %y = onnx.Transpose(%b) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x21x32x32xf32>) -> tensor<1x32x32x21xf32>
+  func.return %y : tensor<1x32x32x21xf32>
+}
+
+// Between casts, the session writes the kernel.
+
+// CHECK-LABEL: func.func @unmoved_quantized_softmax(
+// CHECK-NEXT: onnx.Softmax(
+// CHECK-NEXT: func.return
+func.func @unmoved_quantized_softmax(%x: tensor<1x16x64x64x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<1x16x64x64x!quant.uniform<u8:f32, 0.00390625>> {
+  %y = onnx.Softmax(%x) {axis = 1 : i64} : (tensor<1x16x64x64x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<1x16x64x64x!quant.uniform<u8:f32, 0.00390625>>
+  func.return %y : tensor<1x16x64x64x!quant.uniform<u8:f32, 0.00390625>>
+}

@@ -47,3 +47,22 @@ def test_what_is_compiled_moves_blocks(dtype: type[np.generic], tmp_path: Path) 
     assert [node.op_type for node in after.node] == ["Reshape", "Transpose", "Reshape"]
     assert after.node[-1].name == "turn"
     np.testing.assert_array_equal(oracle.run(str(tmp_path / "after.onnx"), {"x": x})[0], x.transpose(order))
+
+
+@pytest.mark.parametrize("kind", ["Softmax", "LogSoftmax"])
+def test_a_softmax_over_channels_is_of_three_axes(kind: str, tmp_path: Path) -> None:
+    x = np.random.default_rng(3).standard_normal((2, 16, 12, 30)).astype(np.float32)
+    graph = oh.make_graph(
+        [oh.make_node(kind, ["x"], ["y"], "over", axis=1)],
+        "g",
+        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)],
+        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, x.shape)],
+    )
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    expected = oracle.run(model.SerializeToString(), {"x": x})[0]
+    for _ in range(2):
+        module = qdialect.load(model)
+        qdialect.compile(module)
+        model = qdialect.to_model(module)
+        assert [node.op_type for node in model.graph.node] == ["Reshape", kind, "Reshape"]
+    np.testing.assert_array_equal(oracle.run(model.SerializeToString(), {"x": x})[0], expected)
