@@ -137,11 +137,16 @@ def _is_merged(quantize: OnnxOp) -> bool:
 def _loses_clamp(quantize: OnnxOp) -> bool:
     """
     True if a session would drop the clamp in front of a quantize, or not load it, nor what selects elements, in front
-    of which it moves the quantize: of types that it does not know.
+    of which it moves the quantize: of types that it does not know. It brings the quantize in front of moves first.
     """
     type, op = quantize_type(quantize), quantize.operands[0].owner
-    narrow = isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS
-    return narrow and isinstance(op, OnnxOp) and (op.get_trait(Clamp) is not None or _selects(op))
+    if not (isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS):
+        return False
+    while isinstance(op, OnnxOp) and op.get_trait(Clamp) is None and not _selects(op):
+        if op.op_type not in target(SESSION).moved_past:
+            return False
+        op = op.operands[0].owner
+    return isinstance(op, OnnxOp)
 
 
 def _selects(op: OnnxOp) -> bool:

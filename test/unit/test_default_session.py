@@ -579,6 +579,25 @@ def test_clamps_of_four_bits_stay(options: dict[str, Any], kind: str, clamp: str
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_clamp_of_four_bits_stays_in_front_of_a_move(options: dict[str, Any]):
+    """A session brings a quantize in front of the move, and drops the Relu then."""
+    text = """g (float[3,4] x) => (float[12] y)
+    <float s = {0.25}, int4 z = {1}, float t = {0.02}, uint8 u = {0}, int64[1] n = {12}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      r = Relu(d)
+      m = Reshape(r, n)
+      e = Exp(m)
+      p = QuantizeLinear(e, t, u)
+      y = DequantizeLinear(p, t, u)
+    }"""
+    model, result = compiled(text, 21, **options)
+    x = {"x": np.random.default_rng(4).normal(size=(3, 4)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["int4", "uint4"])
 @pytest.mark.parametrize(
     "op",
