@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.values import normal_axis, rank_of, real_constant
 from qdialect.numerics import Array
 from qdialect.patterns.affine import OTHER_AXIS, SECOND_CONSUMER, movable_map, new_constant
@@ -27,6 +28,8 @@ class FoldIntoNormalization(OnTrait[Scaled]):
             return None
         if not all(one is not None and _equal(one, first) for one in maps):
             return SECOND_CONSUMER
+        if any(quantized_of(one.results[0].type) is not None for one in (op, *users)):
+            return Blocked("quantizer-between", "a quantize between rounds, and folding would drop that")
         built = unblocked(_folded(op, promise, first))
         rewriter.insert_before(op, built)
         for user in users:

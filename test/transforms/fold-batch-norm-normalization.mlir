@@ -34,6 +34,20 @@ func.func @two_users(%x: tensor<5x2x3xf32>) -> (tensor<5x2x3xf32>, tensor<5x2x3x
   func.return %y, %z : tensor<5x2x3xf32>, tensor<5x2x3xf32>
 }
 
+// The normalization's result is rounded, and so is the product, to another type.
+
+// CHECK-LABEL: func.func @unmoved_quantizer_between(
+// CHECK: onnx.LayerNormalization({{.*}} -> tensor<2x3x!quant.uniform<u16:f32, 0.0002:32768>>
+// CHECK-NEXT: onnx.Mul({{.*}} -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
+func.func @unmoved_quantizer_between(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> {
+  %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{a quantize between rounds, and folding would drop that [fold-batch-norm: quantizer-between]}}
+  %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<u16:f32, 0.0002:32768>>
+  %y = onnx.Mul(%n, %k) : (tensor<2x3x!quant.uniform<u16:f32, 0.0002:32768>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
+}
+
 // CHECK-LABEL: func.func @unmoved_second_consumer(
 // CHECK: onnx.Mul(
 func.func @unmoved_second_consumer(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
