@@ -49,6 +49,19 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     func.return %y : tensor<4x?xf32>
   }
 
+// The type of the result need not say as many sizes as the list does, or any.
+
+// CHECK-LABEL: func.func @untold(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[4, -1] : tensor<2xi64>>}
+// CHECK-NEXT: onnx.Reshape(%x, %[[S]])
+  func.func @untold(%x: tensor<?x4xf32>) -> tensor<*xf32> {
+    %both = onnx.Constant() {value = #onnx.tensor<[1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x4xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %both) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %y = onnx.Reshape(%x, %n) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<*xf32>
+    func.return %y : tensor<*xf32>
+  }
+
 // Two sizes that are not known: both stand where they stood, so 0 copies them.
 
 // CHECK-LABEL: func.func @copied(

@@ -152,16 +152,6 @@ func.func @layer_norm(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
   func.return %y : tensor<2x3x!y>
 }
 
-// What repeats all rows is a concat of whole operands.
-
-// CHECK-LABEL: func.func @repeated(
-// CHECK: "tosa.concat"(%x, %x, %x)
-func.func @repeated(%x: tensor<2x3x!x>) -> tensor<6x3x!x> {
-  %i = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 1, 0, 1] : tensor<6xi64>>} : () -> tensor<6xi64>
-  %y = onnx.Gather(%x, %i) : (tensor<2x3x!x>, tensor<6xi64>) -> tensor<6x3x!x>
-  func.return %y : tensor<6x3x!x>
-}
-
 // Nearest pixels, ties down: one op, at the offset that ties need.
 
 // CHECK-LABEL: func.func @nearest(

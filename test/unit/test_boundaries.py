@@ -7,13 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, f16, f32, i8
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.forms.nodes import Nodes
+from qdialect.forms.upstream import dense
+from qdialect.ir.names import location, tensor_name
 from qdialect.ops import get_all_dialects
+from qdialect.patterns.casts import settles
+from qdialect.patterns.computing import Computation
+from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.width import Row, row_of
 from qdialect.promises.clamping import KEEPS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.window import Geometry
+from qdialect.promises.work import Multiplies
 from qdialect.text.assembly import parse_module
 
 
@@ -73,3 +83,97 @@ def test_a_row_is_the_last_of_three_axes():
         results=(7, 8, 4),
     )
     assert row_of(sizes) == Row(7, 4, 3, 3, 3, 3)
+
+
+def test_sizes_below_1_count_as_1_where_numbers_are_compared():
+    zero, near, far = (np.array([x]) for x in (0.0, 0.9e-3, 1.5e-3))
+    size = np.array([0.5])
+    assert numerics.are_near(zero, near, size, 1e-3)
+    assert not numerics.are_near(zero, far, size, 1e-3)
+    assert numerics.are_near(zero, far, np.array([-2.0]), 1e-3)
+
+
+@pytest.mark.parametrize("shift", [31, 32, 33, 62])
+def test_a_value_rescaled_has_32_bits_whatever_the_shift(shift: int):
+    """Of a shift of 31, 31 bits."""
+    bound = 2 ** (min(shift, 32) - 1)
+    ends = -numerics.INT32_MAX - 1, numerics.INT32_MAX
+    least = np.int64(-bound)
+    assert numerics.rescale(least, 1 << 30, shift, 0, 0, *ends, np.int32) == -(bound << 30 >> shift)
+    for value in (least - 1, -least):
+        with pytest.raises(ValueError, match="too large"):
+            numerics.rescale(value, 1 << 30, shift, 0, 0, *ends, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("storage", "scale", "expressed", "does"),
+    [("i8", 0.1, f32, True), ("i32", 0.1, f32, False), ("u16", 0.1, f16, True)],
+)
+def test_which_types_settle(storage: str, scale: float, expressed: AnyFloat, does: bool):
+    """All that survive the way through float, and of f16 those that are themselves the second time."""
+    type = UniformType.per_tensor(Storage.of(storage), scale, 0).replace(expressed=expressed)
+    assert settles(type) is does
+
+
+def test_integers_are_signless_upstream_and_keep_their_bytes():
+    for array, element in ((np.array([200, 7], np.uint8), i8), (np.array([1.5], np.float32), f32)):
+        attribute = dense(array)
+        assert attribute.type.get_element_type() == element
+        assert attribute.data.data == array.tobytes()
+
+
+def test_a_list_is_named_after_the_op_that_it_is_for():
+    op = first_op("%y = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>", "%x: tensor<2xf32>")
+    nodes = Nodes(op)
+    op.location = location("act", [])
+    of_named, of_none = Nodes(op).ints([1, 2], "shape").owner, nodes.ints([1, 2], "shape").owner
+    assert isinstance(of_named, ConstantOp)
+    assert isinstance(of_none, ConstantOp)
+    assert (tensor_name(of_named), tensor_name(of_none)) == ("act_shape", "")
+
+
+@pytest.mark.parametrize(("result", "count"), [("*", 5 * 64), ("2x3x5", 2 * 3 * 5 * 64)])
+def test_a_packed_weight_is_multiplied_once_if_no_shape_says_more(result: str, count: int):
+    op = first_op(
+        f"%y = onnx_ms.MatMulNBits(%x, %w, %s) {{K = 64 : i64, N = 5 : i64, bits = 4 : i64, block_size = 32 : i64}}"
+        f" : (tensor<*xf32>, tensor<5x2x16xui8>, tensor<10xf32>) -> tensor<{result}xf32>",
+        "%x: tensor<*xf32>, %w: tensor<5x2x16xui8>, %s: tensor<10xf32>",
+    )
+    work = op.get_trait(Multiplies)
+    assert work is not None
+    assert work.count(op) == count
+
+
+@pytest.mark.parametrize(("between", "is_last"), [("Transpose", True), ("Sigmoid", False)])
+def test_a_value_lies_channels_last_if_a_convolution_reads_it_as_it_is(between: str, is_last: bool):
+    """In front of a move of elements, not of an op that computes; of floats, which are quantized behind, both."""
+    image, weight = (
+        "tensor<1x2x4x4x!quant.uniform<u8:f32, 0.5>>",
+        "tensor<2x2x1x1x!quant.uniform<i8:f32, 0.5>>",
+    )
+    op = first_op(
+        f"%p = onnx.{between}(%x) : ({image}) -> {image}\n"
+        f"%y = onnx.Conv(%p, %w) : ({image}, {weight}) -> {image}",
+        f"%x: {image}, %w: {weight}",
+    )
+    assert is_channels_last(op.operands[0]) is is_last
+    assert goes_channels_last(op.operands[0])
+
+
+@pytest.mark.parametrize(("bytes_", "folded"), [(16, True), (15, False)])
+def test_results_may_take_all_bytes_that_there_are(
+    bytes_: int, folded: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("qdialect.patterns.computing.MAX_GROWTH", 0)
+    monkeypatch.setattr("qdialect.patterns.computing.SMALL_MODEL", bytes_)
+    op = first_op(
+        "%c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
+        "%y = onnx.Neg(%c) : (tensor<4xf32>) -> tensor<4xf32>",
+        "",
+    )
+    module = op.get_toplevel_object()
+    assert isinstance(module, ModuleOp)
+    computation = Computation(module)
+    for one in module.walk():
+        computation.show(one)
+    assert computation.is_waiting(op.results[0]) is folded

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx.parser import parse_model
 from test_kernels import Graph, compiled
+from xdsl.context import Context
+
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.targets import Target
+from qdialect.targets.pricing import TERMS
+from qdialect.transforms.lower_to_matmul import INTERPOLATION, PRODUCT, LowerToMatmulPass
 
 SHAPES: list[tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]] = [
     ({"mode": "linear"}, (3, 12, 10), (3, 96, 70)),
@@ -86,3 +94,19 @@ def test_same_bytes(shape: tuple[int, ...], scales: tuple[float, ...], mode: str
     assert "Resize" not in ops
     assert np.unique(before).size > 200
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize(("batch", "pays"), [("N", False), (2, True)])
+def test_an_unknown_size_is_priced_as_1(batch: Any, pays: bool, monkeypatch: pytest.MonkeyPatch):
+    """A product takes as long as 1.5 samples of 4 * 180 pixels."""
+    free, each = dict.fromkeys(TERMS, 0.0), dict.fromkeys(("linear", "linear_volume", "cubic"), 1.0)
+    costs = {
+        PRODUCT: {**free, "call": 0.85 * 1.5 * 4 * 180},
+        INTERPOLATION: {**each, "matrix": 0.0, "call": 0.0},
+    }
+    monkeypatch.setattr(Target, "costs", property(lambda _: costs))
+    text = f"""<ir_version: 8, opset_import: ["" : 17]> g (float[{batch},4,60] x) => (float[{batch},4,180] y)
+        <float[3] s = {{1.0, 1.0, 3.0}}> {{ y = Resize<mode = "linear">(x, , s) }}"""
+    module = import_model(parse_model(text))
+    LowerToMatmulPass().apply(Context(), module)
+    assert ({node.op_type for node in export_model(module).graph.node} == {"MatMul"}) == pays

@@ -205,6 +205,12 @@ CASES.update(
             + "  %y = onnx.Conv(%x, %w) : (tensor<1x3x4x5x!x>, tensor<2x3x2x3x!q>) -> tensor<1x2x3x3x!y>\n",
             "tensor<1x2x3x3x!y>",
         ),
+        "repeated_often": case(
+            "%x: tensor<2x3x!x>",
+            f"  %i = onnx.Constant() {{value = #onnx.tensor<{[0, 1] * 100} : tensor<200xi64>>}} : () -> tensor<200xi64>\n"
+            "  %y = onnx.Gather(%x, %i) : (tensor<2x3x!x>, tensor<200xi64>) -> tensor<200x3x!x>\n",
+            "tensor<200x3x!x>",
+        ),
         "constant_term": case(
             "%x: tensor<2x3x!x>",
             constant("w", "2x3", "!z", weights(6))

@@ -13,6 +13,8 @@ from onnx import parser
 from xdsl.context import Context
 
 import qdialect
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.rewriting.remarks import remarks_of
@@ -194,3 +196,12 @@ def test_a_bias_that_32_bits_do_not_hold_stays(to: int):
     RaiseOpsetPass(to=to).apply(Context(), module)
     assert {remark.blocked.id for remark in remarks_of(module)} == {"unknown-op"}
     assert export_model(module).opset_import[0].version == 17
+
+
+def test_a_form_between_that_is_not_the_last_leaves_no_use():
+    module = import_model(written(11, "y, a = Split<axis = 1>(x)"))
+    RaiseOpsetPass(to=18).apply(Context(), module)
+    for value in main_of(module).body.block.args:
+        assert all(use.operation.parent is not None for use in value.uses)
+    (split,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.operands)
+    assert split.int_attr("num_outputs", 0) == 2

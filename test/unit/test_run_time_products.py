@@ -8,9 +8,16 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from xdsl.context import Context
 
 import qdialect
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
 from qdialect.oracle import session as oracle
+from qdialect.targets import Target
+from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, TERMS
+from qdialect.transforms.infer_shapes import InferShapesPass
+from qdialect.transforms.lower_to_product import REST, LowerToProductPass
 
 # operand, weight, attributes of the convolution
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
@@ -99,3 +106,59 @@ def test_a_product_of_a_compiled_model_stays_as_it_is(tmp_path: Path):
     qdialect.compile(module)
     qdialect.save(module, tmp_path / "twice.onnx")
     assert (tmp_path / "twice.onnx").read_bytes() == after.read_bytes()
+
+
+FREE: dict[str, float] = dict.fromkeys(TERMS, 0.0)
+PRICES: dict[str, dict[str, float]] = {
+    **dict.fromkeys((PRODUCT, SUM, SIGNED, QUANTIZE), FREE),
+    "Elementwise": {"Mul": 0.0},
+    REST: {"least_outputs": 64.0, "packed": 0.0, "beyond": 0.0, "cache": 0.0},
+}
+"""Nothing costs anything, from 64 channels on."""
+DEAR: dict[str, float] = {**FREE, "call": 1e6}
+
+
+@pytest.mark.parametrize(
+    ("priced", "biased", "now"),
+    [
+        ({"Elementwise": {"Mul": 1.0}}, True, 3 * 36 * 64),  # Cast, Mul and Add of 36 pixels of 64 channels
+        ({"Elementwise": {"Mul": 1.0}}, False, 2 * 36 * 64),
+        ({REST: {**PRICES[REST], "packed": 1.0}}, True, 64 * 64),  # the sum packs its weight each time
+        ({SUM: {**FREE, "call": 500.0}, SIGNED: DEAR}, True, 500),
+        ({SUM: DEAR, QUANTIZE: {**FREE, "call": 70.0, "read": 2.0}}, True, 70 + 2 * 36 * 64),
+        ({SUM: DEAR, SIGNED: {**FREE, "call": 300.0}}, True, 300),
+        ({"Elementwise": {"Mul": 1.0}, REST: {**PRICES[REST], "least_outputs": 65.0}}, True, 0),
+    ],
+)
+def test_a_product_takes_85_hundredths_of_the_sums_time(
+    priced: dict[str, dict[str, float]], biased: bool, now: int, monkeypatch: pytest.MonkeyPatch
+):
+    for call in (0.84 * now, 0.86 * now):
+        costs = {**PRICES, **priced, PRODUCT: {**FREE, "call": call}}
+        monkeypatch.setattr(Target, "costs", property(lambda _, costs=costs: costs))
+        module = import_model(model("one element", weight="int8", biased=biased))
+        for one in (InferShapesPass(), LowerToProductPass()):
+            one.apply(Context(), module)
+        ops = {node.op_type for node in export_model(module).graph.node}
+        assert ("MatMulIntegerToFloat" in ops) == (call < 0.85 * now)
+
+
+@pytest.mark.parametrize(
+    ("cache", "pays"), [(36 * (64 + 4 * 64) - 10, True), (36 * (64 + 4 * 64) - 12, False)]
+)
+def test_columns_and_results_beyond_the_cache_cost_more(
+    cache: int, pays: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Of 36 pixels, 64 bytes and 64 floats each; of 100, 85 may be taken: 74 and the bytes beyond."""
+    costs: dict[str, dict[str, float]] = {
+        **PRICES,
+        SUM: {**FREE, "call": 100.0},
+        SIGNED: DEAR,
+        PRODUCT: {**FREE, "call": 74.0},
+        REST: {**PRICES[REST], "beyond": 1.0, "cache": float(cache)},
+    }
+    monkeypatch.setattr(Target, "costs", property(lambda _: costs))
+    module = import_model(model("one element", weight="int8", biased=True))
+    for one in (InferShapesPass(), LowerToProductPass()):
+        one.apply(Context(), module)
+    assert ("MatMulIntegerToFloat" in {node.op_type for node in export_model(module).graph.node}) == pays

@@ -39,6 +39,8 @@ from qdialect.numerics.near_ties import Factors, faithful_rounding
 from qdialect.reasons import Blocked, unblocked
 
 LOW, HIGH = -128, 127
+MOST_OPERANDS = 64
+"""Operands of a concat at level 8K: MAX_TENSOR_LIST_SIZE."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
     "float-value", "a float is no value of the integer profile", "quantize every operand and result"
@@ -143,9 +145,12 @@ class TosaSite(Site):
         return self.make(tosa.SliceOp, operands, counts, element_type(value))
 
     def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
-        """Tensors concatenated along `axis`."""
+        """Tensors concatenated along `axis`, by as many ops as their number takes."""
         if len(values) == 1:
             return values[0]
+        if len(values) > MOST_OPERANDS:
+            starts = range(0, len(values), MOST_OPERANDS)
+            return self.joined([self.joined(values[k : k + MOST_OPERANDS], axis) for k in starts], axis)
         shape = list(known_shape(values[0].type))
         shape[axis] = sum(known_shape(v.type)[axis] for v in values)
         return self.make(tosa.ConcatOp, values, shape, element_type(values[0]), axis=IntegerAttr(axis, i32))

@@ -69,6 +69,19 @@ func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.
 
 // -----
 
+// A bound of rank 2 is none that a session takes.
+// CHECK-LABEL: func.func @unmoved_bound_of_rank_2
+// CHECK: onnx.Clip({{.*}}) : (tensor<3x4xui8>
+func.func @unmoved_bound_of_rank_2(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<3x4xui8> {
+  %l = onnx.Constant() {value = #onnx.tensor<[9] : tensor<1x1xui8>>} : () -> tensor<1x1xui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
+  // expected-remark@+1 {{[sink-dequantize: computed-bound]}}
+  %m = onnx.Clip(%i, %l) {} : (tensor<3x4xui8>, tensor<1x1xui8>) -> tensor<3x4xui8>
+  func.return %m : tensor<3x4xui8>
+}
+
+// -----
+
 // Nothing lies between 9 and 3.
 // CHECK-LABEL: func.func @unmoved_empty_range
 // CHECK: onnx.Clip({{.*}}) : (tensor<3x4xui8>
