@@ -11,6 +11,7 @@ from qdialect.measuring.kernels import Grouped, least_time, session, taken_in_gr
 from qdialect.targets.pricing import (
     BLOCK,
     DEPTHWISE,
+    DEPTHWISE_ALIGNED,
     GATHERED,
     GROUPED,
     VOLUME,
@@ -66,8 +67,19 @@ BLOCKS = [
         (1, 512, 7, 5, 1),
         (1, 128, 3, 3, 2),
         (1, 8, 6, 5, 1),
+        (1, 72, 24, 5, 1),
+        (1, 72, 48, 3, 2),
+        (1, 120, 12, 5, 1),
+        (1, 40, 28, 3, 1),
+        (1, 8, 56, 3, 1),
+        (1, 200, 7, 3, 1),
+        (1, 144, 24, 3, 1),
+        (1, 96, 24, 5, 2),
+        (1, 480, 6, 3, 1),
     )
 ] + [Grouped(1, 128, 128, (2,), 15, 128), Grouped(1, 128, 128, (24,), 5, 128)]
+MULTIPLE = 16
+"""Channels in multiples of which a depthwise kernel of its own takes symmetric weights: read off a sweep."""
 RESTS = [Grouped(1, groups, groups, (28, 28), 3, groups) for groups in (2, 3, 4, 12, 15, 17, 20, 30)]
 VOLUMES = [
     Grouped(1, 3, 16, (8, 32, 32), 3),
@@ -117,11 +129,19 @@ def _gathered(shape: Grouped, runs: int) -> tuple[Convolution, float]:
     return counted, least_time(one, x, runs)
 
 
+def _depthwise(runs: int, least: float) -> dict[str, list[tuple[Convolution, float]]]:
+    measured: dict[str, list[tuple[Convolution, float]]] = {DEPTHWISE: [], DEPTHWISE_ALIGNED: []}
+    for shape in BLOCKS:
+        name = DEPTHWISE if shape.groups % MULTIPLE else DEPTHWISE_ALIGNED
+        measured[name].append((by_block(shape.counted), taken_in_groups(shape, runs) - least))
+    return measured
+
+
 def rows(runs: int, least: float) -> dict[str, list[tuple[Convolution, float]]]:
     """By kernel, what is counted of each shape and its nanoseconds without those of a call."""
     return {
         GROUPED: [(by_group(s.counted), taken_in_groups(s, runs) - least) for s in GROUPS],
-        DEPTHWISE: [(by_block(s.counted), taken_in_groups(s, runs) - least) for s in BLOCKS],
+        **_depthwise(runs, least),
         VOLUME: [(s.counted, taken_in_groups(s, runs) - least) for s in VOLUMES],
         GATHERED: [(s, t - least) for s, t in (_gathered(v, runs) for v in GATHERS)],
     }

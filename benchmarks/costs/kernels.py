@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import helper
 
-from costs.convolutions import rest
+from costs.convolutions import MULTIPLE, rest
 from costs.convolutions import rows as grouped_rows
 from costs.elements import (
     elementwise_costs,
@@ -31,6 +31,7 @@ from qdialect.measuring.kernels import Shape, measure, overhead, session
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
+    DEPTHWISE_ALIGNED,
     FLOAT,
     PACKED,
     POINTWISE,
@@ -60,8 +61,9 @@ HEADER = """\
 RULES = {
     ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16},
     PACKED: {"outputs_multiple": 16},
+    DEPTHWISE_ALIGNED: {"outputs_multiple": MULTIPLE},
 }
-"""When the kernel for symmetric weights runs, and a float one's block of results: read off sweeps of the channels."""
+"""When the kernels for symmetric weights run, and a float one's block of results: read off sweeps of the channels."""
 
 
 SHAPES = [

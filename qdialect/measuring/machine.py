@@ -17,6 +17,7 @@ from qdialect.measuring.kernels import Grouped, Shape, measure, overhead, taken_
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
+    DEPTHWISE_ALIGNED,
     FLOAT,
     GROUPED,
     PACKED,
@@ -48,9 +49,13 @@ IN_GROUPS = (
     Grouped(1, 32, 32, (28, 28), 3, 4, 2),
     Grouped(1, 64, 64, (28, 28), 3, 64),
     Grouped(1, 240, 240, (14, 14), 3, 240),
+    Grouped(1, 72, 72, (14, 14), 3, 72),
     Grouped(1, 8, 16, (8, 16, 16), 3),
 )
-MEASURED = (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED, GROUPED, DEPTHWISE, VOLUME)
+MEASURED = (
+    *(FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED),
+    *(GROUPED, DEPTHWISE, DEPTHWISE_ALIGNED, VOLUME),
+)
 
 
 @dataclass(frozen=True)

@@ -29,16 +29,17 @@ FEW_WEIGHTS = 4096
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
 """Kernels of QLinearConv: general, for 1x1 windows, and for symmetric weights."""
 
-GROUPED, DEPTHWISE, VOLUME, GATHERED = (
+GROUPED, DEPTHWISE, DEPTHWISE_ALIGNED, VOLUME, GATHERED = (
     "QLinearConvGrouped",
     "QLinearConvDepthwise",
+    "QLinearConvDepthwiseAligned",
     "QLinearConvVolume",
     "Columns",
 )
-"""QLinearConv with groups, each counted as an image, depthwise, and along three axes; and the gathering of a kernel's
-elements along one axis as channels of bytes."""
+"""QLinearConv with groups, each counted as an image, depthwise in general, and for symmetric weights of channels in
+multiples, and along three axes; and the gathering of a kernel's elements along one axis as channels of bytes."""
 BLOCK = 8
-"""Channels that the depthwise kernel processes together; a remainder is processed one by one."""
+"""Channels that the general depthwise kernel processes together; a remainder is processed one by one."""
 
 SPREADING = "ConvTranspose"
 """A transposed convolution in float; its costs include those of a quantize (`quantize`) and of moving a byte
@@ -170,8 +171,11 @@ def quantized_kernel(costs: Costs, shape: Convolution) -> str:
     need = costs[ALIGNED]
     if len(shape.kernel) > 2 and not shape.is_pointwise:
         return VOLUME
+    if shape.is_depthwise:
+        whole = shape.symmetric and shape.groups % costs[DEPTHWISE_ALIGNED]["outputs_multiple"] == 0
+        return DEPTHWISE_ALIGNED if whole else DEPTHWISE
     if shape.groups > 1:
-        return DEPTHWISE if shape.is_depthwise else GROUPED
+        return GROUPED
     if (
         shape.symmetric
         and shape.outputs >= need["least_outputs"]
@@ -187,6 +191,8 @@ def quantized_cost(costs: Costs, shape: Convolution) -> float:
     name = quantized_kernel(costs, shape)
     if shape.is_depthwise and name == VOLUME:
         return cost(costs, name, shape._replace(outputs=shape.groups, groups=1))
+    if name == DEPTHWISE_ALIGNED:
+        return cost(costs, name, by_block(shape))
     if name == DEPTHWISE:
         remainder = shape.groups % BLOCK * prod(shape.kernel) * shape.pixels * shape.images
         return cost(costs, name, by_block(shape)) + remainder * costs[name]["rest"]

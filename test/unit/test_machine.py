@@ -91,7 +91,7 @@ def test_the_command_measures_and_compiles_by_it(tmp_path: Path, capsys: pytest.
     path = tmp_path / "mine.toml"
     assert main(["targets", "--calibrate", "--runs", "1", "-o", str(path)]) == 0
     factors = target(path).factors
-    assert len(factors) == 11
+    assert len(factors) == 12
     assert np.isfinite(list(factors.values())).all()
     kernels(tmp_path)
     model, first, second = tmp_path / "model.onnx", tmp_path / "1.onnx", tmp_path / "2.onnx"
