@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +24,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
+    IMAGE,
     PRODUCT,
     SPREADING,
     SUM,
@@ -58,6 +59,10 @@ class Expected:
     """True if `floating` is the cost of a dynamically quantized kernel."""
     plain: float = 0.0
     """Cost of the float kernel, if `dynamic`."""
+    whole: OnnxOp | None = None
+    """The op in front, of whose float kernel a session makes this op a part."""
+    apart: float = 0.0
+    """Additional cost of `floating` if `whole` is in integers."""
 
 
 FLOAT_ONLY = Expected(0.0)
@@ -105,7 +110,25 @@ class Costing:
             costs = self._linear(op, linear)
         else:
             costs = self._computed(op) if commutes is None else self._moved(op, commutes)
-        return self.in_float(op) if costs is FLOAT_ONLY else costs
+        costs = self.in_float(op) if costs is FLOAT_ONLY else costs
+        each = self._behind(op)
+        if each is None:
+            return costs
+        fused, whole = each * self._elements(op.results[0]), op.operands[-1].owner
+        assert isinstance(whole, OnnxOp)
+        return replace(costs, floating=fused, whole=whole, apart=max(costs.floating - fused, 0.0))
+
+    def _behind(self, op: OnnxOp) -> float | None:
+        """Nanoseconds for each element of an op that a session makes part of the kernel in front; None if none does."""
+        value = op.operands[-1] if op.operands else None
+        if not self._has_kernels or value is None or not isinstance(value.owner, OnnxOp):
+            return None
+        kinds = ("", "OfImages") if rank_of(value) == IMAGE else ("",)
+        tables = (self._costs.get(f"Behind{_name(value.owner)}{kind}", {}) for kind in kinds)
+        each = next((table[_name(op)] for table in tables if _name(op) in table), None)
+        if each is None or not value.has_one_use():
+            return None
+        return each if set(op.operands) <= {value, value.owner.operands[0]} else None
 
     def recurrent(self, op: OnnxOp) -> Expected | None:
         """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
@@ -133,6 +156,16 @@ class Costing:
             shape = shape_of(op.operands[1].type)
             return Expected(self._call + size * (0.02 * (shape[-1] if shape and shape[-1] > 0 else 16)))
         return Expected(self._call + size * self._each(_name(op)))
+
+    def cast(self, value: SSAValue, count: int, each: float) -> float:
+        """Nanoseconds of a quantize or dequantize of `count` elements, each of which takes `each`."""
+        if not self._has_kernels:
+            return 1.5
+        place = self._costs["Placement"]
+        calls, moves = place["call"], 0.0
+        if rank_of(value) == IMAGE:  # layouts differ: channels last for integers, blocked for float
+            moves, calls = place["move_byte"] + place["reorder"], 3 * calls
+        return calls + count * (each + moves)
 
     def _linear(self, op: OnnxOp, linear: Linear) -> Expected:
         weight = static_shape(op.operands[1])

@@ -23,7 +23,7 @@ from qdialect.calibration.loops import inner_layers
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
-from qdialect.ir.values import constant, is_float32, rank_of
+from qdialect.ir.values import constant, is_float32
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Linear
@@ -33,7 +33,6 @@ from qdialect.targets import Target
 
 QUANTIZE, DEQUANTIZE = 0.126, 0.115
 """Nanoseconds per element on targets that state none."""
-IMAGE = 4
 PICOSECONDS = 1000
 
 
@@ -81,6 +80,8 @@ class _Node:
     takes: int
     makes: int
     cost: Expected
+    whole: _Node | None = None
+    """That of the op of whose float kernel this one is a part."""
 
 
 def _has_integers(value: SSAValue) -> bool:
@@ -157,7 +158,10 @@ class _Graph:
             self.cut.prefer(makes, _picoseconds(cost.integer - base), 0)
             self.cut.divide(takes, makes, _picoseconds(cost.float_result - base))
             self.cut.divide(makes, takes, INFINITE)
-        self.nodes[op] = _Node(takes, makes, cost)
+        whole = None if cost.whole is None else self.nodes[cost.whole]
+        if whole is not None:
+            self.cut.divide(whole.takes, takes, _picoseconds(cost.apart))
+        self.nodes[op] = _Node(takes, makes, cost, whole)
 
     def _add_integer(self, op: Operation) -> None:
         """Add an op on integers already; a linear one may return integers as well."""
@@ -226,6 +230,7 @@ class _Graph:
             cost = node.cost
             if not is_integer[node.takes]:
                 result += cost.floating if dynamic or not cost.dynamic else cost.plain
+                result += cost.apart if node.whole is not None and is_integer[node.whole.takes] else 0.0
             elif is_integer[node.makes] or cost.float_result is None:
                 result += cost.integer or 0.0
             else:
@@ -243,13 +248,7 @@ class _Graph:
         return self._cast(value, count, QUANTIZE) / PICOSECONDS if not makes and True in takes else 0.0
 
     def _cast(self, value: SSAValue, count: int, each: float) -> int:
-        if not self.kernels or "Placement" not in self.target.costs:
-            return _picoseconds(1.5)
-        place = self.target.costs["Placement"]
-        calls, moves = place["call"], 0.0
-        if rank_of(value) == IMAGE:  # layouts differ: channels last for integers, blocked for float
-            moves, calls = place["move_byte"] + place["reorder"], 3 * calls
-        return _picoseconds(calls + count * (each + moves))
+        return _picoseconds(self._costing.cast(value, count, each))
 
     def _readers(self, value: SSAValue) -> list[int | None]:
         """The nodes of the ops that read elements of `value`; None for one that always takes floats."""
