@@ -163,7 +163,9 @@ class Costing:
             return 1.5
         place = self._costs["Placement"]
         calls, moves = place["call"], 0.0
-        if rank_of(value) == IMAGE:  # layouts differ: channels last for integers, blocked for float
+        if rank_of(value) == IMAGE or _is_convolved(
+            value
+        ):  # layouts differ: channels last for integers, blocked for float
             moves, calls = place["move_byte"] + place["reorder"], 3 * calls
         return calls + count * (each + moves)
 
@@ -306,6 +308,23 @@ class Costing:
 
 def _name(op: OnnxOp) -> str:
     return op.SCHEMA.name if op.SCHEMA is not None else ""
+
+
+def _is_convolved(value: SSAValue) -> bool:
+    """True if a convolution reads the value, or computes it with elementwise ops behind."""
+    if any(use.index == 0 and _convolves(use.operation) for use in value.uses):
+        return True
+    while isinstance(value.owner, OnnxOp) and value.owner.operands:
+        if _convolves(value.owner):
+            return True
+        if shape_of(value.owner.operands[0].type) != shape_of(value.type):
+            return False
+        value = value.owner.operands[0]
+    return False
+
+
+def _convolves(op: Operation) -> bool:
+    return isinstance(op, OnnxOp) and op.get_trait(Linear) is not None and op.get_trait(Window) is not None
 
 
 def _follows_linear(op: Operation) -> bool:
