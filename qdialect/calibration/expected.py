@@ -162,10 +162,8 @@ class Costing:
         if not self._has_kernels:
             return 1.5
         place = self._costs["Placement"]
-        calls, moves = place["call"], 0.0
-        if rank_of(value) == IMAGE or _is_convolved(
-            value
-        ):  # layouts differ: channels last for integers, blocked for float
+        calls, moves = place["call"], 0.0  # layouts differ: channels last for integers, blocked for float
+        if rank_of(value) == IMAGE or _is_convolved(value):
             moves, calls = place["move_byte"] + place["reorder"], 3 * calls
         return calls + count * (each + moves)
 

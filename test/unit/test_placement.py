@@ -176,3 +176,63 @@ def test_a_float_convolution_along_three_axes_is_not_in_blocks_of_channels() -> 
 def test_a_float_depthwise_convolution_along_one_axis_is_a_product_for_each_channel() -> None:
     """Measured 27 us, where one along two axes with as many products takes 5."""
     assert _conv([1, 128, 200], (128, 1, 3), 128).floating > 20_000
+
+
+@pytest.mark.parametrize(("channels", "whole"), [(64, True), (72, False), (80, True)])
+def test_depthwise_channels_in_multiples_of_16_have_a_kernel_of_their_own(channels: int, whole: bool) -> None:
+    """Measured 24 x 24 pixels, a window of 5: 125 us of 72 channels, 65 of 80."""
+    integer = _conv([1, channels, 24, 24], (channels, 1, 5, 5), channels).integer
+    assert integer is not None
+    assert (integer < 80_000) is whole
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "free"),
+    [("HardSwish", [1, 8, 16, 16], True), ("HardSwish", [1, 8, 16], False), ("LeakyRelu", [1, 8, 16], True)],
+)
+def test_an_activation_that_a_float_convolution_computes_is_free_behind_it(
+    name: str, shape: list[int], free: bool
+) -> None:
+    """Only while both are in float."""
+    weight = (8, 8, *[1] * (len(shape) - 2))
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node(name, ["c"], ["y"])]
+    conv, act = _costs(_model(nodes, shape, w=weight))
+    assert (act.whole is not None) is free
+    assert (act.floating == 0) is free
+    assert (act.apart > 0) is free
+    assert conv.whole is None
+
+
+def test_a_product_with_its_own_sigmoid_is_one_kernel() -> None:
+    nodes = [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["x", "s"], ["y"])]
+    assert [cost.whole is not None for cost in _costs(_model(nodes, [1, 8, 16, 16]))] == [False, True]
+    nodes[1] = helper.make_node("Mul", ["s", "s"], ["y"])
+    assert _costs(_model(nodes, [1, 8, 16, 16]))[1].whole is None
+
+
+def test_integers_in_front_leave_an_activation_to_a_kernel_of_its_own() -> None:
+    """A HardSwish has no kernel of integers."""
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("HardSwish", ["c"], ["y"])]
+    module = qdialect.load(_model(nodes, [1, 64, 32, 32], w=(64, 64, 3, 3)))
+    PassManager().run([InferShapesPass()], module)
+    annotate(module, {name: (-3.0, 3.0) for name in value_names(module).values()}, {})
+    placed = place(main_of(module), target("onnxruntime"), kernels=True)
+    conv, act = _costs(_model(nodes, [1, 64, 32, 32], w=(64, 64, 3, 3)))
+    assert placed.float_cost == pytest.approx(conv.floating + act.floating)
+    assert len(placed.linear) == 1
+    assert placed.cost > (conv.integer or 0.0) + act.apart
+
+
+@pytest.mark.parametrize(("rank", "op"), [(3, "Conv"), (4, "Conv"), (5, "Conv"), (3, "Abs")])
+def test_a_cast_beside_a_convolution_moves_channels(rank: int, op: str) -> None:
+    shape = [1, 8, *[8] * (rank - 2)]
+    nodes = [helper.make_node(op, ["x", "w"][: 1 + (op == "Conv")], ["y"])]
+    module = qdialect.load(_model(nodes, shape, w=(8, 8, *[1] * (rank - 2))))
+    PassManager().run([InferShapesPass()], module)
+    costing, place = (
+        Costing(target("onnxruntime"), elements_of, kernels=True),
+        target("onnxruntime").costs["Placement"],
+    )
+    value = main_of(module).body.block.args[0]
+    moved = costing.cast(value, 100, 0.1) > place["call"] + 100 * 0.1
+    assert moved is (op == "Conv")
