@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -30,6 +30,7 @@ from qdialect.targets.pricing import (
     SUM,
     WORTH,
     Convolution,
+    Costs,
     best_cost,
     cheapest,
     cost,
@@ -111,24 +112,8 @@ class Costing:
         else:
             costs = self._computed(op) if commutes is None else self._moved(op, commutes)
         costs = self.in_float(op) if costs is FLOAT_ONLY else costs
-        each = self._behind(op)
-        if each is None:
-            return costs
-        fused, whole = each * self._elements(op.results[0]), op.operands[-1].owner
-        assert isinstance(whole, OnnxOp)
-        return replace(costs, floating=fused, whole=whole, apart=max(costs.floating - fused, 0.0))
-
-    def _behind(self, op: OnnxOp) -> float | None:
-        """Nanoseconds for each element of an op that a session makes part of the kernel in front; None if none does."""
-        value = op.operands[-1] if op.operands else None
-        if not self._has_kernels or value is None or not isinstance(value.owner, OnnxOp):
-            return None
-        kinds = ("", "OfImages") if rank_of(value) == IMAGE else ("",)
-        tables = (self._costs.get(f"Behind{_name(value.owner)}{kind}", {}) for kind in kinds)
-        each = next((table[_name(op)] for table in tables if _name(op) in table), None)
-        if each is None or not value.has_one_use():
-            return None
-        return each if set(op.operands) <= {value, value.owner.operands[0]} else None
+        part = _part(op, self._costs) if self._has_kernels else None
+        return costs if part is None else _in_one(costs, part[0], part[1] * self._elements(op.results[0]))
 
     def recurrent(self, op: OnnxOp) -> Expected | None:
         """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
@@ -159,13 +144,7 @@ class Costing:
 
     def cast(self, value: SSAValue, count: int, each: float) -> float:
         """Nanoseconds of a quantize or dequantize of `count` elements, each of which takes `each`."""
-        if not self._has_kernels:
-            return 1.5
-        place = self._costs["Placement"]
-        calls, moves = place["call"], 0.0  # layouts differ: channels last for integers, blocked for float
-        if rank_of(value) == IMAGE or _is_convolved(value):
-            moves, calls = place["move_byte"] + place["reorder"], 3 * calls
-        return calls + count * (each + moves)
+        return _cast(value, count, each, self._costs["Placement"]) if self._has_kernels else 1.5
 
     def _linear(self, op: OnnxOp, linear: Linear) -> Expected:
         weight = static_shape(op.operands[1])
@@ -306,6 +285,32 @@ class Costing:
 
 def _name(op: OnnxOp) -> str:
     return op.SCHEMA.name if op.SCHEMA is not None else ""
+
+
+def _part(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float] | None:
+    """The op in front, of whose kernel a session makes `op` a part, and nanoseconds for each element; None if none."""
+    value = op.operands[-1] if op.operands else None
+    if value is None or not isinstance(value.owner, OnnxOp):
+        return None
+    kinds = ("", "OfImages") if rank_of(value) == IMAGE else ("",)
+    tables = (costs.get(f"Behind{_name(value.owner)}{kind}", {}) for kind in kinds)
+    each = next((table[_name(op)] for table in tables if _name(op) in table), None)
+    if each is None or not value.has_one_use():
+        return None
+    return (value.owner, each) if set(op.operands) <= {value, value.owner.operands[0]} else None
+
+
+def _in_one(costs: Expected, whole: OnnxOp, fused: float) -> Expected:
+    return replace(costs, floating=fused, whole=whole, apart=max(costs.floating - fused, 0.0))
+
+
+def _cast(value: SSAValue, count: int, each: float, costs: Mapping[str, float]) -> float:
+    calls, moves = costs["call"], 0.0
+    if rank_of(value) == IMAGE or _is_convolved(
+        value
+    ):  # channels last for integers, blocked or first for float
+        moves, calls = costs["move_byte"] + costs["reorder"], 3 * calls
+    return calls + count * (each + moves)
 
 
 def _is_convolved(value: SSAValue) -> bool:

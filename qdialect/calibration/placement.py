@@ -158,7 +158,7 @@ class _Graph:
             self.cut.prefer(makes, _picoseconds(cost.integer - base), 0)
             self.cut.divide(takes, makes, _picoseconds(cost.float_result - base))
             self.cut.divide(makes, takes, INFINITE)
-        whole = None if cost.whole is None else self.nodes[cost.whole]
+        whole = None if cost.whole is None else self.nodes.get(cost.whole)
         if whole is not None:
             self.cut.divide(whole.takes, takes, _picoseconds(cost.apart))
         self.nodes[op] = _Node(takes, makes, cost, whole)
