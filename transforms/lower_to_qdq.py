@@ -188,6 +188,7 @@ class LowerToQdqPass(ModulePass):
             part_biases(op)
             widen_biases(op)
             keep_unfused(op, rules)
+            pair_moved(op)  # of those that only quantizes read until a Sum stood between
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         merge_constants(op)
         merge_parameters(op)

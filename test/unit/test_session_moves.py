@@ -52,3 +52,22 @@ def test_an_output_is_not_rounded_by_a_quantize_behind_a_move(options: dict[str,
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
+
+
+PARTED = """g (uint8[1,3,4,4] x) => (float[1,3,3,3] y)
+<float s = {0.25}, uint8 z = {128}, float t = {0.5}, uint4 u = {8}> {
+  d = DequantizeLinear(x, s, z)
+  m = MaxPool<kernel_shape = [2, 2]>(d)
+  q = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(q, t, u)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_move_of_i8_behind_which_a_quantize_is_kept_apart_runs(options: dict[str, Any]):
+    """What parts the two is what a session writes casts of the wrong type in front of, from opset 21 on."""
+    model, result = compiled(PARTED, 21, **options)
+    x = {"x": np.random.default_rng(3).integers(120, 140, (1, 3, 4, 4)).astype(np.uint8)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
