@@ -190,6 +190,7 @@ builtin.module attributes {onnx.opset_import = {com.microsoft = 1 : i64}} {
 
 // CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}}
+// CHECK-LABEL: func.func @scales_of_the_run(
 // QUANTIZED-LABEL: func.func @scales_of_the_run(
 builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
   func.func @scales_of_the_run(%x: tensor<2x3xf32>, %w: tensor<3x5xi8>, %t: tensor<f32>) -> tensor<2x5xf32> {
@@ -203,6 +204,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsof
 
 // CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
+// CHECK-LABEL: func.func @scales_of_the_model(
 // QUANTIZED-LABEL: func.func @scales_of_the_model(
 builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
   func.func @scales_of_the_model(%q: tensor<2x3xui8>, %w: tensor<3x5xi8>, %t: tensor<f32>) -> tensor<2x5xf32> {
