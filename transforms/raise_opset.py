@@ -49,15 +49,8 @@ IR_VERSIONS = {0: 3, 13: 7, 21: 10}
 SAME_SUMS = 18
 """The last opset up to which onnxruntime computes every op as in the older ones, bit for bit."""
 CASTS = (QuantizeForm, DequantizeForm)
+QUANTIZERS = (*CASTS, QOperator, Rounds, QuantizesAtRunTime)
 FUNCTIONS = Blocked("model-functions", "the model has functions of its own, which keep their opset")
-
-
-def _quantizes(op: Operation) -> bool:
-    """True if the op means casts, whose parameters are no results of a quantize at run time."""
-    if op.get_trait(QOperator) is not None:
-        owners = (operand.owner for operand in op.operands)
-        return not any(isinstance(o, Operation) and o.get_trait(QuantizesAtRunTime) for o in owners)
-    return any(op.get_trait(promise) is not None for promise in (*CASTS, Rounds))
 
 
 def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:
@@ -200,7 +193,7 @@ class RaiseOpsetPass(RewritePass):
             elif parts:
                 plan[one] = parts
         written = (*ops, *(part for parts in plan.values() for part in parts))
-        idle = self.quantized and not any(_quantizes(one) for one in written)
+        idle = self.quantized and not any(one.get_trait(t) for one in written for t in QUANTIZERS)
         if not blocked and not idle:
             return plan
         for parts in plan.values():
