@@ -66,12 +66,12 @@ func.func @unmoved_table_grows(%i: tensor<4xi64>) -> (tensor<4x2xf32>, tensor<4x
 // CHECK-LABEL: func.func @unmoved_quantized(
 // CHECK: onnx.Gather
 // CHECK: onnx.Mul
-func.func @unmoved_quantized(%i: tensor<4xi64>) -> tensor<4x2x!quant.uniform<u8:f32, 0.5>> {
+func.func @unmoved_quantized(%i: tensor<4xi64>) -> tensor<4x2xf32> {
   %t = onnx.Constant() {value = #onnx.tensor<[1.0, -3.0, 4.0, 2.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.5>>
   %g = onnx.Gather(%t, %i) : (tensor<2x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
-  %y = onnx.Mul(%g, %k) : (tensor<4x2xf32>, tensor<2x!quant.uniform<u8:f32, 0.5>>) -> tensor<4x2x!quant.uniform<u8:f32, 0.5>>
-  func.return %y : tensor<4x2x!quant.uniform<u8:f32, 0.5>>
+  %y = onnx.Mul(%g, %k) : (tensor<4x2xf32>, tensor<2x!quant.uniform<u8:f32, 0.5>>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
 }
 
 // Two results that are read, one computed for each index, columns taken, and no computation at all.

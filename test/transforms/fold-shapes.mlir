@@ -52,13 +52,16 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
 // The type of the result need not say as many sizes as the list does, or any.
 
 // CHECK-LABEL: func.func @untold(
-// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[4, -1] : tensor<2xi64>>}
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 4] : tensor<3xi64>>}
 // CHECK-NEXT: onnx.Reshape(%x, %[[S]])
   func.func @untold(%x: tensor<?x4xf32>) -> tensor<*xf32> {
-    %both = onnx.Constant() {value = #onnx.tensor<[1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
     %s = onnx.Shape(%x) : (tensor<?x4xf32>) -> tensor<2xi64>
-    %n = onnx.Gather(%s, %both) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
-    %y = onnx.Reshape(%x, %n) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<*xf32>
+    %m = onnx.Gather(%s, %a) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %o = onnx.Gather(%s, %k) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %n = onnx.Concat(%m, %k, %o) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+    %y = onnx.Reshape(%x, %n) : (tensor<?x4xf32>, tensor<3xi64>) -> tensor<*xf32>
     func.return %y : tensor<*xf32>
   }
 

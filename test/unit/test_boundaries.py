@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp, f16, f32, i8
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.upstream import dense
@@ -18,12 +19,20 @@ from qdialect.ir.names import location, tensor_name
 from qdialect.ops import get_all_dialects
 from qdialect.patterns.casts import settles
 from qdialect.patterns.computing import Computation
+from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
-from qdialect.patterns.convolution.width import Row, row_of
+from qdialect.patterns.convolution.step import Spec
+from qdialect.patterns.convolution.width import (
+    Packing,
+    Row,
+    _moves,  # pyright: ignore[reportPrivateUsage] -- a term of a sum of many
+    row_of,
+)
 from qdialect.promises.clamping import KEEPS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.window import Geometry
 from qdialect.promises.work import Multiplies
+from qdialect.targets.pricing import SPREADING, VOLUME
 from qdialect.text.assembly import parse_module
 
 
@@ -177,3 +186,43 @@ def test_results_may_take_all_bytes_that_there_are(
     for one in module.walk():
         computation.show(one)
     assert computation.is_waiting(op.results[0]) is folded
+
+
+ROW = Geometry(
+    images=2, inputs=6, outputs=8, groups=1, kernel=(3, 3), strides=(1, 2), dilations=(1, 1), pads=((0, 0),) * 2,
+    sizes=(7, 9), results=(5, 4),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "last", "moved"),
+    [
+        (2, 4, (False, False), 2 * (6 * 2 * 40 + 10 * 8 * 40)),
+        (2, 4, (True, False), 2 * 10 * 8 * 40),  # the operand lies so already
+        (2, 4, (False, True), 2 * 6 * 2 * 40),
+        (2, 4, (True, True), 0),
+        (1, 4, (False, False), 2 * 10 * 8 * 40),  # nothing is packed in front
+        (2, 1, (False, False), 2 * 6 * 2 * 40),
+        (6, 8, (False, False), 0),  # a pixel of one channel lies both ways
+    ],
+)
+def test_packed_pixels_are_moved_there_and_back(
+    inputs: int, outputs: int, last: tuple[bool, bool], moved: int
+):
+    """Of 2 images of 20 pixels, 6 bytes for each of two strides, at 1, and 8 floats, at 10."""
+    spec = Spec(ROW, 2, True, True, 17, reads_last=last[0], makes_last=last[1])
+    packing = Packing(inputs, outputs, kernel=3, stride=1, before=0, behind=0)
+    assert _moves({SPREADING: {"move_byte": 1.0, "move_float": 10.0}}, spec, packing) == moved
+
+
+@pytest.mark.parametrize(
+    ("images", "height", "blocked"), [(DYNAMIC, 4, False), (2, DYNAMIC, False), (DYNAMIC, DYNAMIC, True)]
+)
+def test_one_of_two_joined_sizes_may_be_unknown(images: int, height: int, blocked: bool):
+    """Height and width become one axis; the batch and the height come apart again if one of them is known."""
+    rows = Geometry(
+        images=images, inputs=3, outputs=4, groups=1, kernel=(3, 1, 1), strides=(1, 1, 1), dilations=(1, 1, 1),
+        pads=((0, 0),) * 3, sizes=(6, height, 5), results=(4, height, 5),
+    )  # fmt: skip
+    (step,) = joined_axes(Spec(rows, 1, True, False, 17), {VOLUME: {}}, 1e9)
+    assert (step.blocked is not None) == blocked

@@ -162,20 +162,28 @@ def test_slices_as_channels_leave_every_integer_as_it_is(case: Case, weight_zero
 
 
 @pytest.mark.parametrize(
-    ("channels", "stride", "images", "folded"),
-    [(8, 1, 1, False), (8, 1, 4, True), (8, 1, None, False), (1, 2, None, True)],
+    ("channels", "size", "stride", "images", "folded"),
+    [
+        (8, 8, 1, 1, False),
+        (8, 8, 1, 4, True),
+        (8, 8, 1, None, False),
+        (4, 10, 1, 2, True),
+        (4, 10, 1, None, False),
+        (1, 8, 2, None, True),
+    ],
 )
 def test_a_fold_pays_for_one_image_where_their_number_is_unknown(
     channels: int,
+    size: int,
     stride: int,
     images: int | None,
     folded: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """64 pixels; what has one channel moves no byte in front of the fold."""
+    """What has one channel moves no byte in front of the fold."""
     attributes = {"pads": [1, 1, 1, 1], "strides": [stride, stride]}
-    case = (images or 1, channels, 8 * stride, 8 * stride), (12 * stride, channels, 3, 3), attributes
+    case = (images or 1, channels, size * stride, size * stride), (12 * stride, channels, 3, 3), attributes
     monkeypatch.setattr(f"{__name__}.CASES", [case])
     proto, _ = model(0, quantized=True)
     if images is None:

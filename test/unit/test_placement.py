@@ -15,12 +15,17 @@ from qdialect.calibration.annotations import annotate
 from qdialect.calibration.cut import Cut
 from qdialect.calibration.expected import Costing, Expected, elements_of
 from qdialect.calibration.observer import value_names
-from qdialect.calibration.placement import place
+from qdialect.calibration.placement import Placement, place
+from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import main_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
 from qdialect.transforms.infer_shapes import InferShapesPass
+from qdialect.transforms.insert_casts import insert_casts
 
 
 def brute_force(
@@ -236,3 +241,32 @@ def test_a_cast_beside_a_convolution_moves_channels(rank: int, op: str) -> None:
     value = main_of(module).body.block.args[0]
     moved = costing.cast(value, 100, 0.1) > place["call"] + 100 * 0.1
     assert moved is (op == "Conv")
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2])
+def test_a_pixel_times_a_dynamic_weight_is_a_row_of_channels(axes: int) -> None:
+    """A Gemm, and convolutions of one pixel, by the kernel that quantizes its activations."""
+    draw, ones = np.random.default_rng(7), [1] * axes
+    weight, bias = draw.normal(size=(8, 16, *ones)).astype(np.float32), draw.normal(size=8).astype(np.float32)
+    node = helper.make_node("Conv" if axes else "Gemm", ["x", "w", "b"], ["y"])
+    if not axes:
+        node.attribute.append(helper.make_attribute("transB", 1))
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 16, *ones])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 8, *ones])],
+        [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
+    (op,) = (one for one in module.walk() if isinstance(one, OnnxOp) and one.operands)
+    insert_casts(module, target("onnxruntime"), Placement(dynamic=[op]), RoundedWeights(), 127)
+    module.verify()
+    after = export_model(module)
+    moves = ["Reshape"] if axes else []
+    assert [n.op_type for n in after.graph.node] == [*moves, "DynamicQuantizeMatMul", *moves]
+    x = draw.normal(size=(3, 16, *ones)).astype(np.float32)
+    (wanted,), (result,) = run(model, {"x": x}), run(after, {"x": x})
+    assert result.shape == wanted.shape
+    np.testing.assert_allclose(result, wanted, atol=0.02 * float(np.abs(wanted).max()))

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.parser import parse_model
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.tables import quantize_tables, tables_of
@@ -20,6 +22,8 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import session
 from qdialect.targets import target
+from qdialect.transforms import get_all_passes
+from qdialect.transforms.infer_shapes import InferShapesPass
 
 ROWS, WIDTH, WORDS = 6000, 64, 12
 
@@ -118,3 +122,15 @@ def test_a_scale_for_each_column_where_it_moves_past(axis: int, scales: int) -> 
 def test_no_table_without_kernels_for_integers() -> None:
     done = quantize_module(embedding(), samples(), Calibration(), Options(form="qdq"))
     assert not done.choice.tables
+
+
+def test_nodes_of_a_computed_table_keep_their_names() -> None:
+    """The lookup its own, and what shapes its rows that of the last op that is now done on the table."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (int64[N,4] i) => (float[M,2] y)
+        <float[3,2] t = {1, 2, 5, 6, 9, 10}, int64[2] s = {-1, 2}, float k = {0.5}>
+        { [take] r = Gather(t, i)  [flat] f = Reshape(r, s)  [last] y = Mul(f, k) }"""
+    module = import_model(parse_model(text))
+    for one in (InferShapesPass(), get_all_passes()["fold-constants"]()()):
+        one.apply(Context(), module)
+    named = {node.op_type: node.name for node in export_model(module).graph.node}
+    assert named == {"Gather": "take", "Reshape": "last"}
