@@ -75,6 +75,16 @@ func.func @unmoved_line(%x: tensor<2x3x!x>, %t: tensor<2x3x!quant.uniform<u8:f32
   func.return %a, %b : tensor<2x3x!y>, tensor<2x3x!y>
 }
 
+// Nor is the greatest of the result's numbers one of float32.
+
+// CHECK-LABEL: func.func @unmoved_beyond_float(
+// CHECK: onnx.HardSigmoid(
+func.func @unmoved_beyond_float(%x: tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32, 2.0e+36>> {
+  // expected-remark@+1 {{[lower-to-qoperator: bound-outside]}}
+  %y = onnx.HardSigmoid(%x) {alpha = 0.25 : f32} : (tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32, 2.0e+36>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 2.0e+36>>
+}
+
 // CHECK-LABEL: func.func @mean(
 // CHECK: onnx_ms.QLinearGlobalAveragePool({{.*}} -> tensor<?x3x1x1xui8>
 // CHECK: func.return

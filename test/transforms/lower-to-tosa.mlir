@@ -152,6 +152,22 @@ func.func @layer_norm(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
   func.return %y : tensor<2x3x!y>
 }
 
+// Between convolutions, which have channels last, a mean over pixels has them last too.
+
+// CHECK-LABEL: func.func @mean_between(
+// CHECK: "tosa.depthwise_conv2d"
+// CHECK-NOT: "tosa.reshape"
+// CHECK-NOT: "tosa.transpose"
+// CHECK: "tosa.conv2d"
+func.func @mean_between(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x1x1x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %a = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %c = onnx.Conv(%x, %w) : (tensor<1x2x3x4x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x3x4x!x>
+  %m = onnx.ReduceMean(%c, %a) : (tensor<1x2x3x4x!x>, tensor<2xi64>) -> tensor<1x2x1x1x!x>
+  %y = onnx.Conv(%m, %w) : (tensor<1x2x1x1x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x1x1x!y>
+  func.return %y : tensor<1x2x1x1x!y>
+}
+
 // Nearest pixels, ties down: one op, at the offset that ties need.
 
 // CHECK-LABEL: func.func @nearest(
