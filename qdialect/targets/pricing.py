@@ -19,6 +19,9 @@ FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntege
 """Kernels with a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
 and two integer kernels."""
 
+BLOCKED = "ConvBlocked"
+"""The float convolution of images of a whole block of channels or more, between others of its kind."""
+
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and its additional quantize."""
 
@@ -57,6 +60,8 @@ LIKE = {
     "DynamicQuantizeMatMul": PRODUCT,
     "QLinearSoftmax": QUANTIZED,
     "QLinearAveragePool": QUANTIZED,
+    BLOCKED: PACKED,
+    DEPTHWISE_ALIGNED: DEPTHWISE,
 }
 """Kernel not measured on other machines -> measured kernel with similar work; for all others that is FLOAT."""
 COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows", "cache")
@@ -132,8 +137,24 @@ def float_cost(costs: Costs, shape: Convolution) -> float:
         return cost(costs, FLOAT, by_group(shape))
     if shape.groups > 1:
         return cost(costs, PACKED, by_group(shape))
-    block = int(costs[PACKED].get("outputs_multiple", 1)) if is_image else 1
-    return cost(costs, PACKED, shape._replace(outputs=-(-shape.outputs // block) * block))
+    if not is_image:
+        return cost(costs, PACKED, shape)
+    if BLOCKED in costs and min(shape.inputs, shape.outputs) >= costs[BLOCKED]["outputs_multiple"]:
+        return _blocked_cost(costs[BLOCKED], shape)
+    return cost(costs, PACKED, _in_blocks(shape, int(costs[PACKED].get("outputs_multiple", 1))))
+
+
+def _in_blocks(shape: Convolution, block: int) -> Convolution:
+    return shape._replace(outputs=-(-shape.outputs // block) * block)
+
+
+def _blocked_cost(terms: Mapping[str, float], shape: Convolution) -> float:
+    """Nanoseconds of a float convolution between others: nothing is reordered, and channels are in whole blocks."""
+    block = int(terms["outputs_multiple"])
+    inputs, outputs = (-(-channels // block) * block for channels in (shape.inputs, shape.outputs))
+    values = shape.images * shape.pixels * outputs
+    each = terms["product"] + (terms["one_block"] if outputs == block else 0.0)
+    return terms["call"] + values * (terms["written"] + inputs * prod(shape.kernel) * each)
 
 
 def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, float]]:

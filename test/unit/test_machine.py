@@ -14,7 +14,17 @@ from qdialect.errors import UserError
 from qdialect.measuring.kernels import Grouped, Shape
 from qdialect.measuring.machine import Calibrated, calibrate
 from qdialect.targets import target
-from qdialect.targets.pricing import ALIGNED, FLOAT, GATHERED, PRODUCT, scaled
+from qdialect.targets.pricing import (
+    ALIGNED,
+    BLOCKED,
+    DEPTHWISE,
+    DEPTHWISE_ALIGNED,
+    FLOAT,
+    GATHERED,
+    PACKED,
+    PRODUCT,
+    scaled,
+)
 
 COSTS = target("onnxruntime").costs
 
@@ -46,6 +56,14 @@ def test_kernels_that_are_not_measured_are_like_one_that_is():
     assert done[ALIGNED]["call"] == 5 * COSTS[ALIGNED]["call"]
     assert done[ALIGNED]["least_outputs"] == COSTS[ALIGNED]["least_outputs"]
     assert done["DynamicQuantizeLSTM"]["least"] == COSTS["DynamicQuantizeLSTM"]["least"]
+
+
+def test_kernels_that_a_machine_was_not_measured_for_scale_as_their_likes_do():
+    """As a file of `--calibrate` from before they had a price of their own."""
+    done = scaled(COSTS, {PACKED: 3.0, DEPTHWISE: 5.0})
+    for kernel, factor in ((BLOCKED, 3.0), (DEPTHWISE_ALIGNED, 5.0)):
+        assert done[kernel]["product"] == pytest.approx(factor * COSTS[kernel]["product"])
+        assert done[kernel]["outputs_multiple"] == COSTS[kernel]["outputs_multiple"]
 
 
 def kernels(folder: Path, **options: str) -> list[str]:

@@ -122,8 +122,19 @@ def _costs_of_convolution(outputs: int) -> tuple[float, float]:
 
 
 def test_a_float_convolution_computes_whole_blocks_of_channels() -> None:
-    (few, _), (block, _), (more, _) = map(_costs_of_convolution, (3, 16, 17))
-    assert few == block < more
+    (few, _), (block, _), (more, _), (next_block, _) = map(_costs_of_convolution, (17, 32, 33, 48))
+    assert few == block < more == next_block
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "size", "measured"), [(96, 24, 24, 24), (48, 288, 12, 27), (16, 16, 64, 31)]
+)
+def test_a_float_convolution_between_others_has_its_channels_in_blocks(
+    inputs: int, outputs: int, size: int, measured: float
+) -> None:
+    """1x1, in microseconds; the second factor of an inverted residual was 51, as behind a dequantize and a reorder."""
+    conv = _conv([1, inputs, size, size], (outputs, inputs, 1, 1))
+    assert conv.floating / 1000 == pytest.approx(measured, rel=0.2)
 
 
 def test_a_convolution_costs_what_its_best_form_does() -> None:
