@@ -2,7 +2,7 @@
 Lower chains of elementwise ops on one 8-bit tensor to a table of its 256 values.
 
     qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
-    qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op whose table is f's, to one step
+    qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op that is f, whose table is f's, to one step
     f(x)  ->  g(x)   g one op whose numbers are f's, to 1e-6
 
 f is a chain of elementwise ops, with constants of one element. Close: the table holds onnxruntime's result for each
@@ -53,6 +53,8 @@ from qdialect.targets.pricing import WORTH
 
 LOOKUP, KERNEL = "Gather", "QLinearSigmoid"
 """Keys of the costs of a lookup, and of an integer kernel."""
+MOST_APART = 0.5
+"""Greatest distance of a function from what it stands for, in steps of the result."""
 MOST = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
 
@@ -120,11 +122,6 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
     return cone if cone.source is not None else None
 
 
-def _real(value: SSAValue, array: Array) -> Array:
-    type = quantized_of(value.type)
-    return array if type is None else type.dequantize(array)
-
-
 class LowerToTable(Pattern):
     """The last op of a cone: one whose result has 8 bits and is not the operand of another cone."""
 
@@ -138,7 +135,7 @@ class LowerToTable(Pattern):
         costs, result = self._target.costs.get(ELEMENTWISE), op.results[0]
         if costs is None or _eight_bits(result) is None or self._goes_on(result):
             return None
-        cone = _cone(result)
+        cone, type = _cone(result), uniform_of(result.type)
         if cone is None or cone.source is None:
             return None
         now = sum(self._cost(o, cone, costs) for o in cone.ops)
@@ -149,15 +146,16 @@ class LowerToTable(Pattern):
         if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
             return Blocked("other-shape", "the shape is not known to stay what it is")
         try:
-            table = self._table(op, cone, cone.source)
-            alike = ((f, _table_of(f, op, cone.source)) for f in functions)
-            same = next((row for row in alike if _is_near(row[1], table)), None)
+            table = type.quantize(self._reals(op, cone, cone.source, rounded=True))
+            exact = self._reals(op, cone, cone.source, rounded=False) if functions else table
+            alike = ((f, _reals_of(f, op, cone.source)) for f in functions)
+            same = next((row for row in alike if _is_near(row[1], exact, table, type)), None)
         except UserError as error:
             return Blocked("not-computable", str(error))
         if same is not None and self._target.kernels:
             rewriter.replace(op, _computed(same[0], op, cone.source))
         elif same is not None:  # the result on other targets
-            self._build(op, cone.source, same[1], rewriter)
+            self._build(op, cone.source, type.quantize(same[1]), rewriter)
         elif now > costs[LOOKUP]:
             self._build(op, cone.source, table, rewriter)
         return None
@@ -194,19 +192,24 @@ class LowerToTable(Pattern):
             casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
         return (costs.get(op.op_type, 0.0) if isinstance(op, OnnxOp) else 0.0) + casts
 
-    def _table(self, op: Operation, cone: _Cone, source: SSAValue) -> Array:
-        """The result for each stored value of the source, in the order of unsigned bytes. Raises UserError."""
-        values: dict[SSAValue, Array] = {source: _every_byte(source)}
+    def _reals(self, op: Operation, cone: _Cone, source: SSAValue, *, rounded: bool) -> Array:
+        """
+        The results of `op` before they are quantized, for each stored value of the source in the order of unsigned
+        bytes. What is stored in between is rounded, or only saturated. Raises UserError.
+        """
+        values: dict[SSAValue, Array] = {source: uniform_of(source.type).dequantize(_every_byte(source))}
         for one in cone.ops:
             operands = [
-                np.asarray(real_constant(o)) if (known := values.get(o)) is None else _real(o, known)
+                np.asarray(real_constant(o)) if (known := values.get(o)) is None else known
                 for o in one.operands
             ]
             real = (
                 operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else _evaluated(one, operands, one)
             )
-            type = quantized_of(one.results[0].type)
-            values[one.results[0]] = real if type is None else type.quantize(real)
+            type = None if one is op else quantized_of(one.results[0].type)
+            if type is not None:
+                real = type.dequantize(type.quantize(real)) if rounded else _saturated(real, type)
+            values[one.results[0]] = real
         return values[op.results[0]]
 
     def _build(self, op: Operation, source: SSAValue, table: Array, rewriter: Rewriter) -> None:
@@ -222,20 +225,29 @@ class LowerToTable(Pattern):
         rewriter.replace(op, [*reads, *nodes.ops])
 
 
-def _table_of(function: Function, op: Operation, source: SSAValue) -> Array:
-    """The results of a function, alone between its casts, for every stored value."""
-    stored = _every_byte(source)
+def _reals_of(function: Function, op: Operation, source: SSAValue) -> Array:
+    """The results of a function for every stored value of the source."""
     copy = op_named(function.domain, function.name).build([source], [source.type])
     try:
-        real = _evaluated(copy, [uniform_of(source.type).dequantize(stored)], op)
+        return _evaluated(copy, [uniform_of(source.type).dequantize(_every_byte(source))], op)
     finally:
         copy.erase()
-    return uniform_of(op.results[0].type).quantize(real)
 
 
-def _is_near(table: Array, other: Array) -> bool:
-    """True if no entries differ by more than one step."""
-    return int(np.abs(table.astype(np.int32) - other.astype(np.int32)).max()) <= 1
+def _saturated(reals: Array, type: UniformType) -> Array:
+    """Real numbers limited to the range of a type of one scale."""
+    ends = np.array([type.storage.low, type.storage.high], type.storage.dtype)
+    return np.clip(reals, *type.dequantize(ends))
+
+
+def _is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> bool:
+    """
+    True if results of type `type` differ from `exact` by `MOST_APART` steps at most and, once quantized, from a table
+    by one: if steps are coarse, functions with nothing in common are one step apart.
+    """
+    steps = np.abs(type.quantize(reals).astype(np.int32) - table.astype(np.int32))
+    apart = np.abs(_saturated(reals, type) - _saturated(exact, type))
+    return int(steps.max()) <= 1 and float(apart.max()) <= MOST_APART * float(type.scales.max())
 
 
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:

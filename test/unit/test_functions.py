@@ -7,6 +7,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx.parser import parse_model
 
 import qdialect
 from qdialect.oracle import session as oracle
@@ -84,3 +85,16 @@ def test_the_table_is_what_onnxruntime_computes(text: str, tmp_path: Path):
     (expected,) = oracle.run(str(tmp_path / "r.onnx"), {"input": x}, optimize=True)
     (got,) = run_integer(module, [x])
     assert np.array_equal(got.view(expected.dtype), expected)
+
+
+def test_a_function_is_no_other_whose_table_is_near_in_coarse_steps():
+    """HardSwish is 0.78 steps below LeakyRelu at 1.5, where a step is 0.479: each entry is one step off at most."""
+    leaky = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (int8[16,16] q) => (int8[16,16] y) <float s = {0.0599}, float t = {0.479}, int8 z = {0}> {
+            d = DequantizeLinear(q, s, z)
+            l = LeakyRelu<alpha = 0.01>(d)
+            y = QuantizeLinear(l, t, z)
+        }""")
+    module = qdialect.load(leaky)
+    qdialect.compile(module)
+    assert "HardSwish" not in [node.op_type for node in qdialect.to_model(module).graph.node]
