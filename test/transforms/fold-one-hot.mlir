@@ -45,6 +45,25 @@ func.func @rows_at_run_time(%i: tensor<?x5xi64>, %f: tensor<f32>) -> (tensor<?x2
   func.return %y, %m : tensor<?x2xi32>, tensor<f32>
 }
 
+// All sizes are known: 4 * 5 rows.
+
+// CHECK-LABEL: func.func @rows_of_known_number(
+// CHECK: %[[G:.*]] = onnx.Gather({{.*}} -> tensor<4x5x2xi32>
+// CHECK: onnx.Reshape(%[[G]], %{{.*}}) : (tensor<4x5x2xi32>, tensor<2xi64>) -> tensor<20x2xi32>
+func.func @rows_of_known_number(%i: tensor<4x5xi64>, %f: tensor<f32>) -> (tensor<20x2xi32>, tensor<f32>) {
+  %d = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i64>>} : () -> tensor<i64>
+  %v = onnx.Constant() {value = #onnx.tensor<[0.0, 1.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
+  %t = onnx.Constant() {value = #onnx.tensor<[2] : tensor<ui8>>} : () -> tensor<ui8>
+  %to = onnx.Constant() {value = #onnx.tensor<[-1, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %o = onnx.OneHot(%i, %d, %v) : (tensor<4x5xi64>, tensor<i64>, tensor<2xf32>) -> tensor<4x5x3xf32>
+  %r = onnx.Reshape(%o, %to) : (tensor<4x5x3xf32>, tensor<2xi64>) -> tensor<20x3xf32>
+  %q, %s, %z = onnx.DynamicQuantizeLinear(%r) : (tensor<20x3xf32>) -> (tensor<20x3xui8>, tensor<f32>, tensor<ui8>)
+  %m = onnx.Mul(%s, %f) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %y = onnx.MatMulInteger(%q, %w, %z, %t) : (tensor<20x3xui8>, tensor<3x2xui8>, tensor<ui8>, tensor<ui8>) -> tensor<20x2xi32>
+  func.return %y, %m : tensor<20x2xi32>, tensor<f32>
+}
+
 // The scale is a result of the graph: of numbers beyond the depth alone it is another.
 
 // CHECK-LABEL: func.func @unmoved_scale_is_used(

@@ -206,3 +206,9 @@ def test_where_not_all_pairs_can_be_right_those_of_small_terms_are():
         before += float(np.exp(-far / 20)[sum_of(plain, zeros, bits) != expected].sum())
         after += float(np.exp(-far / 20)[sum_of(moved, zeros, bits) != expected].sum())
     assert after * 4 < before
+
+
+@pytest.mark.parametrize("ratio", [0.5, 2.5, 100.5])
+def test_a_sum_of_1_that_is_a_tie_goes_to_even(ratio: float):
+    rounding = faithful_rounding([ratio], -128, 127, 1000)
+    assert missed(rounding, np.float32(ratio), -128, all_sums(1000)).tolist() == []

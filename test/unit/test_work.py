@@ -37,6 +37,7 @@ CASES = (
     Case("MatMul", ((5,), (5, 4))),
     Case("FusedMatMul", ((2, 5, 3), (2, 5, 4)), {"transA": 1}, MICROSOFT),
     Case("Einsum", ((2, 3, 5), (7, 5, 3)), {"equation": "bij,kji->bk"}),
+    Case("Einsum", ((1, 3), (3, 4)), {"equation": "ij,jk->ik"}),
 )
 
 
