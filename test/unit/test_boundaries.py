@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from qdialect.patterns.casts import settles
 from qdialect.patterns.computing import Computation
 from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
-from qdialect.patterns.convolution.step import Spec
+from qdialect.patterns.convolution.step import SOME_SIZE, Spec
 from qdialect.patterns.convolution.width import (
     Packing,
     Row,
@@ -226,3 +227,10 @@ def test_one_of_two_joined_sizes_may_be_unknown(images: int, height: int, blocke
     )  # fmt: skip
     (step,) = joined_axes(Spec(rows, 1, True, False, 17), {VOLUME: {}}, 1e9)
     assert (step.blocked is not None) == blocked
+
+
+@pytest.mark.parametrize("sizes", [((7, DYNAMIC), (5, 4)), ((7, 9), (5, DYNAMIC))])
+def test_a_row_of_unknown_width_is_as_wide_as_its_stride_wants(sizes: tuple[tuple[int, int], ...]):
+    """Columns of stride 2 where rows have 1."""
+    row = row_of(replace(ROW, sizes=sizes[0], results=sizes[1]))
+    assert row == Row(2 * SOME_SIZE, SOME_SIZE, kernel=3, stride=2, dilation=1, before=0)
