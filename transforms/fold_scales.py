@@ -76,6 +76,8 @@ class DropImpliedBound(OnOp[QuantizeOp]):
         if not value.has_one_use():
             return SECOND_CONSUMER
         if is_low:
+            if above.operands[0].type != value.type:
+                return Blocked("other-shape", "the clamp states sizes that are not known of its operand")
             rewriter.replace(above, [], [above.operands[0]], is_same=False)
             return None
         relu = op_named("", "Relu").build([above.operands[0]], [value.type])

@@ -174,6 +174,18 @@ func.func @unmoved_bound_within(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>
   func.return %d, %e : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_other_shape(
+// CHECK: onnx.Clip(
+func.func @unmoved_other_shape(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
+  %below = onnx.Constant() {value = #onnx.tensor<[-1.0] : tensor<f32>>} : () -> tensor<f32>
+  %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %k = onnx.Clip(%x, %below, %largest) : (tensor<?x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{the clamp states sizes that are not known of its operand [fold-scales: other-shape]}}
+  %q = quant.qcast %k : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>>
+  %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>> to tensor<2x3xf32>
+  func.return %d : tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_clamp_read(
 // CHECK: onnx.Clip(
 func.func @unmoved_clamp_read(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {
