@@ -305,12 +305,10 @@ def _in_one(costs: Expected, whole: OnnxOp, fused: float) -> Expected:
 
 
 def _cast(value: SSAValue, count: int, each: float, costs: Mapping[str, float]) -> float:
-    calls, moves = costs["call"], 0.0
-    if rank_of(value) == IMAGE or _is_convolved(
-        value
-    ):  # channels last for integers, blocked or first for float
-        moves, calls = costs["move_byte"] + costs["reorder"], 3 * calls
-    return calls + count * (each + moves)
+    if rank_of(value) != IMAGE and not _is_convolved(value):
+        return costs["call"] + count * each
+    # Channels are last for integers; for float they are first, or in blocks.
+    return 3 * costs["call"] + count * (each + costs["move_byte"] + costs["reorder"])
 
 
 def _is_convolved(value: SSAValue) -> bool:
