@@ -50,7 +50,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
             return None
         redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
         if not redundant and clamp is not None and (wider := _wider(op, clamp, type)) is not None:
-            rewriter.replace(wider, [], [fitted(wider.operands[0], wider, rewriter)])
+            rewriter.replace(wider, [], [fitted(wider.operands[0], wider, rewriter)], is_same=wider is op)
             return None
         if not fits(kept, op):
             return _requantize(op, kept, rewriter) if redundant else None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
+from onnx.parser import parse_model
 from test_promises import Feeds, module, outputs, parameters, quantized, stored_values
 from xdsl.context import Context
 
+from qdialect.cli import main
 from qdialect.transforms.fold_activation import FoldActivationPass
 
 KEEPING = {
@@ -79,3 +84,25 @@ def test_the_wider_of_two_clamps_changes_no_bit(bounds: tuple[tuple[float | None
     assert clamps[1] <= clamps[0] // 2
     for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, False), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_what_a_dropped_clamp_gave_is_no_other_tensor(tmp_path: Path):
+    """The wider clamp goes, and its tensor with it: the check took the numbers in front of it for that tensor's."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1,2,5,4] x) => (uint8[1,2,4,3] y)
+        <float s = {0.0157}, uint8 z = {128}, float least = {0.157}, float most = {1.256},
+         float t = {0.01}, int8 o = {0}, int8[2,2,2,2] w = {3, -4, 5, 16, -7, 8, -9, 10, 1, 2, 33, -14, 5, -6, 17, 8}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            f = DequantizeLinear(w, t, o)
+            v = Conv(d, f)
+            r = Relu(v)
+            p = QuantizeLinear(r, s, z)
+            e = DequantizeLinear(p, s, z)
+            c = Clip(e, least, most)
+            y = QuantizeLinear(c, s, z)
+        }""")
+    path, result = tmp_path / "model.onnx", tmp_path / "result.onnx"
+    onnx.save(model, path)
+    assert main(["compile", str(path), "-o", str(result), "--check-numerics"]) == 0
+    assert "Relu" not in [node.op_type for node in onnx.load(result).graph.node]
