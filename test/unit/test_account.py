@@ -106,20 +106,20 @@ def test_what_quantize_did_is_told_of_the_model_as_it_came(tmp_path: Path):
         helper.make_node("Relu", ["n"], ["y"], "relu"),
     ]
     tensors = {
-        "w": rng.normal(0, 0.1, (24, 16, 3, 3)).astype(np.float32),
+        "w": rng.normal(0, 0.1, (24, 64, 3, 3)).astype(np.float32),
         **{name: rng.uniform(0.5, 1.5, 24).astype(np.float32) for name in ("g", "b", "m", "v")},
     }
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16, 20, 18])]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64, 20, 18])]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 24, 20, 18])]
     initializers = [numpy_helper.from_array(v, n) for n, v in tensors.items()]
     graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     path = tmp_path / "float.onnx"
     onnx.save(model, str(path))
-    data = [{"x": rng.normal(0, 1, (1, 16, 20, 18)).astype(np.float32)} for _ in range(8)]
+    data = [{"x": rng.normal(0, 1, (1, 64, 20, 18)).astype(np.float32)} for _ in range(8)]
     report = qdialect.quantize(path, data).report
     layers = {one.node: one for one in report.layers}
     assert list(layers) == ["conv", "norm", "relu"]
-    assert layers["conv"].macs == report.totals.integer == 24 * 20 * 18 * 16 * 9
+    assert layers["conv"].macs == report.totals.integer == 24 * 20 * 18 * 64 * 9
     assert layers["conv"].written is Numbers.FLOAT
     assert layers["norm"].into == "conv"

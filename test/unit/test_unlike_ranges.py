@@ -9,14 +9,14 @@ from onnx import ModelProto, TensorProto
 import qdialect
 from qdialect.oracle.session import run
 
-SHAPE = (1, 16, 24, 20)
+SIZES = (24, 20)
 
 
-def detector(boxes: float) -> ModelProto:
+def detector(boxes: float, channels: int) -> ModelProto:
     """Scores between 0 and 1 beside boxes of another size, as a convolutional detector's head joins them."""
     draw = np.random.default_rng(3)
     weights = {
-        "w": draw.normal(size=(32, 16, 3, 3)).astype(np.float32) / 12,
+        "w": draw.normal(size=(32, channels, 3, 3)).astype(np.float32) / np.float32(3 * channels**0.5),
         "a": draw.normal(size=(16, 32, 1, 1)).astype(np.float32) / 6 * np.float32(boxes),
         "b": draw.normal(size=(48, 32, 1, 1)).astype(np.float32) / 6,
     }
@@ -28,18 +28,18 @@ def detector(boxes: float) -> ModelProto:
         oh.make_node("Sigmoid", ["logits"], ["scores"]),
         oh.make_node("Concat", ["boxes", "scores"], ["y"], axis=1),
     ]
-    ends = [oh.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE)]
-    results = [oh.make_tensor_value_info("y", TensorProto.FLOAT, (1, 64, *SHAPE[2:]))]
+    ends = [oh.make_tensor_value_info("x", TensorProto.FLOAT, (1, channels, *SIZES))]
+    results = [oh.make_tensor_value_info("y", TensorProto.FLOAT, (1, 64, *SIZES))]
     graph = oh.make_graph(nodes, "g", ends, results, [onh.from_array(w, k) for k, w in weights.items()])
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
 
 
 @pytest.mark.parametrize("form", [None, "qdq"])
-@pytest.mark.parametrize(("boxes", "joined"), [(1.0, True), (100.0, False)])
-def test_scores_survive_beside_boxes(boxes: float, joined: bool, form: str | None) -> None:
-    model = detector(boxes)
+@pytest.mark.parametrize(("boxes", "channels", "joined"), [(1.0, 16, True), (100.0, 64, False)])
+def test_scores_survive_beside_boxes(boxes: float, channels: int, joined: bool, form: str | None) -> None:
+    model = detector(boxes, channels)
     draw = np.random.default_rng(4)
-    rows = [{"x": draw.normal(size=SHAPE).astype(np.float32)} for _ in range(6)]
+    rows = [{"x": draw.normal(size=(1, channels, *SIZES)).astype(np.float32)} for _ in range(6)]
     done = qdialect.quantize(qdialect.load(model), rows, form=form)
     after = qdialect.to_model(done.module)
     kinds = {out: node.op_type for node in after.graph.node for out in node.output}
