@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS
@@ -144,9 +145,10 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
 
 
 def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
-    changed, rank = centered(op), rank_of(op.operands[0])
-    if isinstance(changed, Blocked) or rank is None:
-        return changed if isinstance(changed, Blocked) else UNKNOWN_RANK
+    changed = centered(op)
+    if isinstance(changed, Blocked):
+        return changed
+    rank = len(shape_of(op.operands[0].type) or ())
     full = [0] * (2 * rank)
     for at, (before, after) in changed.items():
         if after < before:
