@@ -28,7 +28,7 @@ from qdialect.ir.place import block_of, insert_before, remove
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.patterns.unfused import SESSION, moved_dequantize, part, summed
+from qdialect.patterns.unfused import SESSION, brought_dequantize, moved_dequantize, part, summed
 from qdialect.promises.casts import (
     QuantizeForm,
     dequantize_type,
@@ -178,8 +178,10 @@ def _is_product_of_i8(value: SSAValue) -> bool:
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:
-    """The DequantizeLinear, per tensor, whose elements at least one op moved to `value`; None if there is none."""
-    cast = moved_dequantize(value)
+    """
+    The DequantizeLinear, per tensor, that a session moves to `value` past at least one op; None if there is none.
+    """
+    cast = brought_dequantize(value)
     if cast is None or cast is value.op:
         return None
     type = dequantize_type(cast)

@@ -59,7 +59,7 @@ BYTE_BITS = 8
 """Bits of the narrowest storage whose range a session compares with a clamp."""
 
 
-def _brought_dequantize(value: SSAValue) -> OnnxOp | None:
+def brought_dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear that stands in front of the users of `value`, or that a session moves there."""
     while isinstance(op := value.owner, OnnxOp) and op.op_type in target(SESSION).moved_past:
         value = op.operands[0]
@@ -263,7 +263,7 @@ def _refused_product(op: OnnxOp) -> int | None:
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
         return None
-    left, right = _brought_dequantize(op.operands[0]), moved_dequantize(op.operands[1])
+    left, right = brought_dequantize(op.operands[0]), moved_dequantize(op.operands[1])
     if left is None or right is None or not _is_bytes(right.operands[0]):
         return None
     if right is not op.operands[1].owner:  # a session moves it below

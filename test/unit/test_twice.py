@@ -529,3 +529,21 @@ def test_a_bias_behind_a_product_keeps_its_name():
 def test_scales_that_several_passes_write(seed: int):
     """Which pass wrote one first, and so its name, was another when the model was read again: there were two then."""
     assert_stays(random_case(seed, True).model)
+
+
+@pytest.mark.parametrize("op", ["PRelu(d, k)", "Relu(d)"])
+def test_an_activation_that_a_branch_captures(op: str):
+    """Slopes are written as a Max and a Mul, and no session moves a dequantize past either form: no Sum blocks it."""
+    model = parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x, bool c) => (float[2,3] r)
+        <float s = {{0.02}}, uint8 z = {{112}}, float[3] k = {{0.5, 0.25, 0.125}}> {{
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            a = {op}
+            r = If(c) <
+                then_branch = yes () => (float[2,3] o) {{ o = Relu(a) }},
+                else_branch = no () => (float[2,3] p) {{ p = Tanh(a) }}
+            >
+        }}""")
+    first = assert_stays(model, exactness="exact")
+    assert "Sum" not in {node.op_type for node in first.graph.node}
