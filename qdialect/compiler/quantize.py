@@ -247,7 +247,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     )
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
-    held = None if limit is None else hold(candidates, best, limit)
+    held = hold(candidates, best, limit) if limit is not None and best.integer else None
     best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
     layers = count_layers(prepared, candidates)
     done = candidates.finish(best.choice)

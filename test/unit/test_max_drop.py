@@ -91,6 +91,19 @@ def test_a_limit_that_no_integers_keep_is_the_reason_for_float() -> None:
     assert done.floating == "with a layer in integers 150dB does not hold"
 
 
+@pytest.mark.parametrize("limit", ["25dB", "1%"])
+def test_a_limit_where_no_layer_is_faster_in_integers(limit: str) -> None:
+    weight = helper.make_tensor("w", TensorProto.FLOAT, (3, 2), [0.5, -1.0, 2.0, 0.25, 1.5, -0.75])
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", (5, 3)), ("y", (5, 2)))]
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], "small")
+    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [weight])
+    small = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    draw = np.random.default_rng(3)
+    rows = [{"x": draw.normal(size=(5, 3)).astype(np.float32)} for _ in range(6)]
+    done = quantize_module(small, rows, Calibration(max_drop=limit), Options())
+    assert (done.integer, done.floating) == (0, "no op is faster in integers")
+
+
 def test_a_limit_needs_samples() -> None:
     module = model()
     profiler = Profiler(module)
