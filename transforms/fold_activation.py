@@ -7,6 +7,7 @@ Drop activations that change no stored integer.
     LeakyRelu(q) : U  ->  qcast(dcast(q)) : U    likewise to the same numbers as integers of the other signedness
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
+    Relu(HardSigmoid(q))  ->  HardSigmoid(q)   and other functions whose range is known
     Clip(Clip(q, a, b), c, d)  ->  the narrower of the two, if one range of stored integers is within the other
 
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; other functions are tested on every value.
@@ -24,7 +25,9 @@ from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
 from qdialect.patterns.cleanup import cleanups
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, are_alike, is_within
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, Range, are_alike, is_within
+from qdialect.promises.joins import KnownRange
+from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
@@ -49,6 +52,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
         if type is None:
             return None
         redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
+        redundant |= clamp is not None and _is_known_within(kept, clamp.stored(op, type), type)
         if not redundant and clamp is not None and (wider := _wider(op, clamp, type)) is not None:
             rewriter.replace(wider, [], [fitted(wider.operands[0], wider, rewriter)], is_same=wider is op)
             return None
@@ -62,6 +66,17 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
             return WIDER
         rewriter.replace(op, [], [fitted(kept, op, rewriter)])
         return None
+
+
+def _is_known_within(value: SSAValue, bounds: Range | None, type: UniformType) -> bool:
+    """True if the op that computes `value` from integers gives none outside the bounds, stored integers of its type."""
+    op = value.owner
+    known = op.get_trait(KnownRange) if isinstance(op, OnnxOp) else None
+    if not isinstance(op, OnnxOp) or known is None or bounds is None:
+        return False
+    if any(quantized_of(operand.type) is None for operand in op.operands):
+        return False  # of a real operand, NaN has no place in the range
+    return is_within(stored_bounds(known.bounds, type), bounds)
 
 
 def _wider(op: OnnxOp, clamp: Clamp, type: UniformType) -> OnnxOp | None:

@@ -496,3 +496,38 @@ func.func @unmoved_other_scale(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
   %y = onnx.LeakyRelu(%q) {alpha = 0.17 : f32} : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>>
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.03>>
 }
+
+// A function gives nothing outside its range, whatever the type could store.
+
+// CHECK-LABEL: func.func @known_range(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sigmoid(%q)
+// CHECK-NEXT: func.return %[[S]]
+func.func @known_range(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>> {
+  %y = onnx.Sigmoid(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  %r = onnx.Relu(%y) : (tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  func.return %r : tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+}
+
+// CHECK-LABEL: func.func @unmoved_known_range_below(
+// CHECK-NEXT: %[[T:.*]] = onnx.Tanh(%q)
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[T]])
+// CHECK-NEXT: func.return %[[R]]
+func.func @unmoved_known_range_below(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>> {
+  %y = onnx.Tanh(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %r = onnx.Relu(%y) : (tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  func.return %r : tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+}
+
+// What is NaN may be stored as any integer.
+
+// CHECK-LABEL: func.func @unmoved_known_range_of_reals(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sigmoid(%x)
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[S]])
+// CHECK-NEXT: func.return %[[R]]
+func.func @unmoved_known_range_of_reals(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>> {
+  %y = onnx.Sigmoid(%x) : (tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %r = onnx.Relu(%y) : (tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+  func.return %r : tensor<2x3x!quant.uniform<u8:f32, 0.005:128>>
+}

@@ -38,6 +38,7 @@ LATE = {
     "of equal quantizes the first becomes the pair behind what moves": (1200468, "tensorrt", None),
     "a copy for a subgraph is called as the value, with a pair behind it or not": (3000409, "openvino", None),
     "a scale that is repeated along an axis is one scale": (1200724, "generic", None),
+    "a clamp behind a clamped line clamps nothing": (10002760, "onnxruntime", "qoperator"),
 }
 """Graphs in which one cause each changed the second compilation."""
 
