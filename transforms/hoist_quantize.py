@@ -7,8 +7,8 @@ Move quantizes above ops that move or select elements, towards the op that compu
     qcast(constant)  ->  quantized constant
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not if the operand has more
-elements than the result and no op above would absorb the cast, unless f is far slower in float (a MaxPool in QOperator
-form), nor if the float result has other users.
+elements than the result and no op above would absorb the cast, unless f is far slower in float (in QOperator form a
+MaxPool, and an activation of a sum that is computed in float), nor if the float result has other users.
 Quantizes in every branch of an If become one outside. An activation of a float op's result keeps its place in front of
 the quantize, unless `activations`; one of a graph input always does, unless the storage range is the same clamp.
 """
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
-from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
@@ -32,6 +32,9 @@ from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.constants import QuantizeConstant, ReadConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
+from qdialect.promises.clamping import Clamp
+from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.linear import Linear
 from qdialect.promises.window import Window
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -58,7 +61,26 @@ IMAGE = 4
 
 def _is_slow_in_float(op: OnnxOp) -> bool:
     form = form_of(type(op), StorageForm)
-    return form is not None and form.slow_in_float and rank_of(op.operands[0]) == IMAGE
+    if form is None or rank_of(op.operands[0]) != IMAGE:
+        return False
+    return form.slow_in_float or _clamps_sum(op)
+
+
+def _clamps_sum(op: OnnxOp) -> bool:
+    """
+    True if an op clamps the sum of the float result of a quantized product and a computed tensor, to bytes: in float, a
+    pass over four times the memory, which no kernel does along, as those of float products would.
+    """
+    above = op.operands[0].owner
+    types = [u.element_type for use in op.results[0].uses if isinstance(u := use.operation, QuantizeOp)]
+    if op.get_trait(Clamp) is None or any(t.storage.width != BYTE_BITS or not t.is_per_tensor for t in types):
+        return False
+    if not isinstance(above, OnnxOp) or above.get_trait(Elementwise) is None or len(above.operands) != 2:
+        return False
+    owners = [value.owner for value in above.operands]
+    products = [o for o in owners if isinstance(o, OnnxOp) and o.get_trait(Linear) is not None]
+    quantized = all(isinstance(product.operands[0].owner, DequantizeOp) for product in products)
+    return bool(products) and quantized and not any(isinstance(o, ConstantOp) for o in owners)
 
 
 def _never(op: OnnxOp) -> bool:

@@ -84,3 +84,69 @@ func.func @unmoved_float(%x: tensor<2x3xf32>) -> tensor<2x3x!x> {
   %q = quant.qcast %m : tensor<2x3xf32> to tensor<2x3x!x>
   func.return %q : tensor<2x3x!x>
 }
+
+// A clamp of a residual sum in float is a pass over four times the memory; a float product's kernel does it along.
+
+!s = !quant.uniform<i8:f32, 0.02>
+!s16 = !quant.uniform<i16:f32, 0.02>
+!f = !quant.uniform<i8:f32, 0.01>
+
+// CHECK-LABEL: func.func @residual(
+// CHECK: %[[D:.*]] = onnx.Add(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]]
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+// FLOAT-LABEL: func.func @residual(
+// FLOAT: onnx.Relu(
+// FLOAT-NEXT: quant.qcast
+func.func @residual(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, %y: tensor<1x3x4x6xf32>) -> tensor<1x3x4x6x!s> {
+  %r = quant.dcast %x : tensor<1x3x4x6x!s> to tensor<1x3x4x6xf32>
+  %v = quant.dcast %w : tensor<3x3x1x1x!f> to tensor<3x3x1x1xf32>
+  %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
+  %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
+  func.return %q : tensor<1x3x4x6x!s>
+}
+
+// CHECK-LABEL: func.func @unmoved_product_of_floats(
+// CHECK: onnx.Relu(
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_product_of_floats(%r: tensor<1x3x4x6xf32>, %w: tensor<3x3x1x1x!f>, %y: tensor<1x3x4x6xf32>) -> tensor<1x3x4x6x!s> {
+  %v = quant.dcast %w : tensor<3x3x1x1x!f> to tensor<3x3x1x1xf32>
+  %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
+  %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
+  func.return %q : tensor<1x3x4x6x!s>
+}
+
+// CHECK-LABEL: func.func @unmoved_wide_storage(
+// CHECK: onnx.Relu(
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_wide_storage(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, %y: tensor<1x3x4x6xf32>) -> tensor<1x3x4x6x!s16> {
+  %r = quant.dcast %x : tensor<1x3x4x6x!s> to tensor<1x3x4x6xf32>
+  %v = quant.dcast %w : tensor<3x3x1x1x!f> to tensor<3x3x1x1xf32>
+  %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
+  %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s16>
+  func.return %q : tensor<1x3x4x6x!s16>
+}
+
+// CHECK-LABEL: func.func @unmoved_constant_summand(
+// CHECK: onnx.Relu(
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_constant_summand(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>) -> tensor<1x3x4x6x!s> {
+  %y = onnx.Constant() {value = dense<0.5> : tensor<1x3x4x6xf32>} : () -> tensor<1x3x4x6xf32>
+  %r = quant.dcast %x : tensor<1x3x4x6x!s> to tensor<1x3x4x6xf32>
+  %v = quant.dcast %w : tensor<3x3x1x1x!f> to tensor<3x3x1x1xf32>
+  %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
+  %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
+  func.return %q : tensor<1x3x4x6x!s>
+}
