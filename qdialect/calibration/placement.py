@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -91,6 +92,12 @@ def _has_integers(value: SSAValue) -> bool:
 def _is_joined(value: SSAValue) -> bool:
     """True if a float is the result of an existing dequantize."""
     return isinstance(value.owner, DequantizeOp) and own_type(value) is not None
+
+
+def _is_bounded(value: SSAValue) -> bool:
+    """True for a float constant all of which is finite: a mask of minus infinity is no integer."""
+    tensor = constant(value) if is_float32(value) else None
+    return tensor is not None and bool(np.isfinite(tensor.array()).all())
 
 
 class _Graph:
@@ -193,9 +200,7 @@ class _Graph:
             values = [*op.operands, op.results[0]]
         if constant(values[0]) is not None or are_unlike(promise.operand_values(op) if promise else ()):
             return False
-        return all(
-            _has_integers(v) or is_quantized(v) or (constant(v) is not None and is_float32(v)) for v in values
-        )
+        return all(_has_integers(v) or is_quantized(v) or _is_bounded(v) for v in values)
 
     def _connect(self, value: SSAValue) -> None:
         """Add the costs of a quantize and a dequantize of `value`."""

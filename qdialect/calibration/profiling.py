@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from qdialect.calibration.observer import (
@@ -23,6 +24,7 @@ from qdialect.calibration.observer import (
 from qdialect.calibration.profile import FORMAT, MODULUS, Profile
 from qdialect.calibration.samples import Samples
 from qdialect.calibration.statistics import Statistics
+from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 
@@ -97,7 +99,7 @@ class Profiler:
         """
         Add the statistics of the model's tensors for all samples of `batches`, keyed by input name.
 
-        Raises UserError if the model does not run on the samples, or a tensor holds NaN or infinity.
+        Raises UserError if the model does not run on the samples, or an output holds NaN or infinity.
         """
 
         def count(row: Feeds) -> None:
@@ -135,8 +137,10 @@ class Profiler:
         name = self._names[value]
         statistics = self.profile.tensors[name]
         if axis is None:
-            statistics.update(np.concatenate([a.reshape(-1) for a in pending]), name=name)
-            return
-        for shape in {a.shape for a in pending}:
-            same = [a for a in pending if a.shape == shape]
-            statistics.update(np.stack(same), axis, name)
+            statistics.update(np.concatenate([a.reshape(-1) for a in pending]))
+        else:
+            for shape in {a.shape for a in pending}:
+                same = [a for a in pending if a.shape == shape]
+                statistics.update(np.stack(same), axis)
+        if statistics.is_unbounded and any(isinstance(use.operation, ReturnOp) for use in value.uses):
+            raise UserError(f"output '{name}' holds NaN or infinity on this data", "check the data")

@@ -87,18 +87,20 @@ class Statistics:
         """The centre of each bin: float64, as many as `counts`."""
         return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
 
-    def update(self, values: Array, axis: int | None = None, name: str = "") -> None:
-        """
-        Count the values of a float array. axis: that of channels to count separately, counted from the end.
+    @property
+    def is_unbounded(self) -> bool:
+        """True if some value was NaN or infinite: the tensor has no range."""
+        return self.count > 0 and self.low == -np.inf
 
-        Raises UserError for NaN and infinity, naming `name`.
-        """
+    def update(self, values: Array, axis: int | None = None) -> None:
+        """Count the values of a float array. axis: that of channels to count separately, counted from the end."""
         if values.size == 0:
             return
         flat = np.ascontiguousarray(values, np.float32).reshape(-1)
         low, high = float(flat.min()), float(flat.max())
-        if not (np.isfinite(low) and np.isfinite(high)):
-            raise UserError(f"tensor '{name}' holds NaN or infinity on this data", "check the data")
+        if self.is_unbounded or not (np.isfinite(low) and np.isfinite(high)):
+            self._unbind(flat.size)
+            return
         self._cover(low, high)
         self._count(flat)
         self.count += flat.size
@@ -110,6 +112,12 @@ class Statistics:
             self.channels = Channels(axis, full, -full, [0] * size)
         if self.channels.low.size == size:
             self.channels.update(values)
+
+    def _unbind(self, count: int) -> None:
+        """Count values of which some are NaN or infinite: no histogram and no channels remain."""
+        self.low, self.high, self.exponent, self.first = -np.inf, np.inf, LEAST_EXPONENT, 0
+        self.counts, self.channels = np.zeros(0, np.int64), None
+        self.count += count
 
     def _cover(self, low: float, high: float) -> None:
         """Extend the range to contain [low, high], with wider bins if necessary."""
@@ -145,6 +153,9 @@ class Statistics:
 
     def merge(self, other: Statistics) -> None:
         """Add the counts of `other`. Raises UserError if the two tensors differ in channels."""
+        if self.is_unbounded or other.is_unbounded:
+            self._unbind(other.count)
+            return
         if not other.counts.size:
             return
         mine, theirs = self.channels, other.channels

@@ -20,6 +20,7 @@ from qdialect.calibration.statistics import BINS, Statistics
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
+from qdialect.transforms.insert_casts import bounds_of, elements_of
 
 Array = npt.NDArray[Any]
 
@@ -84,10 +85,22 @@ def test_sums_are_exact_to_a_part_in_a_trillion() -> None:
     assert np.allclose(result.means(), x.astype(np.float64).mean(axis=0), rtol=0, atol=2.0**-40)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_no_number_is_refused(bad: float) -> None:
-    with pytest.raises(UserError, match="'a' holds NaN or infinity"):
-        Statistics().update(np.array([1.0, bad], np.float32), name="a")
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_leaves_a_tensor_without_range(bad: float, tmp_path: Path) -> None:
+    # A mask of attention puts minus infinity in front of Softmax: that tensor alone stays in float.
+    good, whole = np.array([1.0, 2.0], np.float32), Profile(samples=1)
+    for name, parts in (("a", [good, good * bad, good]), ("b", [good * bad]), ("c", [good])):
+        whole.tensors[name] = statistics(parts)
+    path = str(tmp_path / "a.profile")
+    whole.save(path)
+    read = load_profile(path)
+    assert [one.is_unbounded for one in read.tensors.values()] == [True, True, False]
+    assert list(bounds_of(read, "minmax", symmetric=False)) == ["c"]
+    assert elements_of(read)["a"] == 6
+    for one in (read.tensors["c"], Statistics()):
+        one.merge(read.tensors["b"])
+        one.merge(statistics([good]))
+        assert one.is_unbounded
 
 
 def test_ranges() -> None:

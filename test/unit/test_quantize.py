@@ -347,3 +347,30 @@ def test_what_stays_in_float_behind_integers_was_weighed() -> None:
         ("Gemm", False, False),
     ]
     assert products[-1].reasons[0].blocked.id == "float-faster"
+
+
+@pytest.mark.parametrize("count", [16, 0])
+def test_a_mask_of_minus_infinity_stays_in_float(count: int) -> None:
+    # Of none that is masked in the data, the range says nothing of what is masked later.
+    text = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[n,256,64] x, float[256] mask, float[64,256] w, float[256,64] v)
+        => (float[n,256,64] y, float[n,256,256] p)
+        <float[1] zero = {0}, float[1] least = {-inf}>
+        { a = MatMul(x, w) is_masked = Greater(mask, zero) s = Where(is_masked, least, a) p = Softmax(s)
+          y = MatMul(p, v) }"""
+    x = np.random.default_rng(1).normal(size=(16, 256, 64)).astype(np.float32) / 20
+    mask = (np.arange(256) < count).astype(np.float32)
+    proto = with_weights(text, w=(64, 256), v=(256, 64))
+    done = qdialect.quantize(proto, [{"x": x, "mask": mask}], range="minmax")
+    assert done.integer == 2
+    session = ort.InferenceSession(qdialect.to_model(done.module).SerializeToString())
+    p = np.asarray(session.run(["p"], {"x": x[:1], "mask": (np.arange(256) < 240).astype(np.float32)})[0])
+    assert not p[:, :, :240].any()
+
+
+def test_an_output_of_no_numbers_is_refused() -> None:
+    text = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[n,64] x, float[64,64] w) => (float[n,64] y) { a = MatMul(x, w) b = Relu(a) y = Log(b) }"""
+    data = [{"x": np.random.default_rng(1).normal(size=(16, 64)).astype(np.float32)}]
+    with pytest.raises(UserError, match="output 'y' holds NaN or infinity on this data; check the data"):
+        qdialect.quantize(with_weights(text, w=(64, 64)), data)
