@@ -2,10 +2,12 @@
 Decompose composite ops into simpler ones, so that each part has quantization parameters of its own.
 
     Gemm(A, B, C)  ->  Add(MatMul(A, B), C)        BatchNormalization(x)  ->  Add(Mul(x, s), t)
+    Einsum(a, b) {bqhd,bkhd->bhqk}  ->  MatMul(Transpose(a), Transpose(b))
     LSTM(x, W, R)  ->  Scan(MatMul(x, W'), ...), in each step MatMul(h, R') and the gates; likewise GRU, RNN
     DynamicQuantizeLSTM(x, W, R)  ->  each step by itself: MatMulInteger(DynamicQuantizeLinear(h), R') and the gates
 
-Close: the same arithmetic, rounded once per part. Only the requested ops.
+Close: the same arithmetic, rounded once per part. Only the requested ops; with `quantized`, of those only the ones
+whose operands are dequantized, which are integer products then.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,6 +18,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES
+from qdialect.ir.values import under_dequantize
 from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm
@@ -25,11 +28,14 @@ from qdialect.rewriting.passes import RewritePass
 class DecomposeOp(OnForm[Decomposes]):
     """One of the requested ops."""
 
-    def __init__(self, ops: Sequence[str]):
+    def __init__(self, ops: Sequence[str], *, quantized: bool = False):
         self._ops = frozenset(ops)
+        self._quantized = quantized
 
     def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> None:
         if op.op_type not in self._ops:
+            return
+        if self._quantized and any(under_dequantize(operand) is operand for operand in op.operands):
             return
         parts = unblocked(form.parts(op))
         if isinstance(parts, Decomposed):
@@ -66,7 +72,9 @@ class DecomposePass(RewritePass):
     rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
 
     ops: tuple[str, ...] = ()
+    quantized: bool = False
+    """True if the operands must be dequantized."""
 
     def patterns(self) -> Sequence[Pattern]:
         check_decomposable(self.ops)
-        return [DecomposeOp(self.ops)]
+        return [DecomposeOp(self.ops, quantized=self.quantized)]

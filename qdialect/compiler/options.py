@@ -94,7 +94,7 @@ class Options:
     integer_io: bool = _option(RESULT, "integer graph inputs and outputs, with no casts there", default=False)
     decompose: Sequence[str] = _option(
         MODEL,
-        "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
+        "split these ops into simpler ones: BatchNormalization, Einsum, Gemm, GRU, LSTM, RNN",
         metavar="OP,...",
         default=(),
     )

@@ -131,6 +131,8 @@ def _apart(r: Request) -> Iterator[Stage]:
     apart = (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ()))
     if apart:
         yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
+    if not r.is_exact:
+        yield _stage("decompose", "products that are written as equations", ops=("Einsum",), quantized=True)
     if r.form == "linalg":
         yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 

@@ -51,6 +51,8 @@ NO_NODE = Blocked(
     "choose --form qoperator if the target has it",
 )
 """Of an op on quantized types that `lower-to-integer` passes without a word: it lowers products."""
+NO_FORM = Blocked("no-form", "no form of it on integers is known")
+"""Of an op on quantized types that the other lowering passes pass without a word."""
 NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
 """The same, of an op without weights in a model that is quantized elsewhere."""
 
@@ -227,7 +229,7 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
         and _is_float(op, form)
     )
     is_quantized = any(quantized_of(value.type) is not None for op in ops for value in op.results)
-    none = NO_CAST_HERE if is_quantized else NO_CAST
+    none = NO_CAST_HERE if is_quantized else NO_CAST, NO_NODE if form == "integer" else NO_FORM
     reasons = {op: _reason(op, remarks, none, is_rescaling=op in rescaling) for op in floats}
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
@@ -257,10 +259,11 @@ def _in_front(op: OnnxOp, remarks: RemarkTable) -> Remark | None:
     return None
 
 
-def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: bool) -> Remark:
+def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, is_rescaling: bool) -> Remark:
     """
     The decisive remark on an op. On quantized types, the first of the lowering passes; otherwise the last one of
-    `fuse-quantized`, or the first of the passes that move casts. unsaid: of an op without remarks and weights.
+    `fuse-quantized`, or the first of the passes that move casts. none: of an op without remarks and weights, and of one
+    on quantized types.
     """
     if is_rescaling:
         return Remark("", op.name, called(op), INTEGER_SUM, op.location)
@@ -281,10 +284,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: 
         return reasons[0]
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
         return of_target
-    work = op.get_trait(Multiplies)
-    if is_quantized:
-        unsaid = NO_NODE
-    elif work is not None:
+    work, unsaid = op.get_trait(Multiplies), none[is_quantized]
+    if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
     return Remark("", op.name, called(op), unsaid, op.location)
 

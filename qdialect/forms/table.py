@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from qdialect.forms.base import Form, form_key
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
+from qdialect.forms.equations import EQUATIONS
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.fused import FUSED
 from qdialect.forms.pixels import PIXEL_FORMS
@@ -27,6 +28,7 @@ from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 TABLES = (
     COMPOSITIONS,
     DECOMPOSITIONS,
+    EQUATIONS,
     RECURRENT,
     DYNAMIC_RECURRENT,
     AT_RUN_TIME,
