@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdialect import numerics
-from qdialect.calibration.hessian import Hessian
+from qdialect.calibration.hessian import Hessian, divided, joined
 from qdialect.calibration.layers import Array, Float64, Layer
 
 BLOCK = 128
@@ -89,9 +89,11 @@ def weight_grid(
 
 
 def result_error(layer: Layer, weight: Array, grid: Grid, codes: Array, hessian: Float64) -> Float64:
-    """tr(E H E^T) for each output, [groups, outputs]; codes as rows."""
-    error = layer.rows(weight).astype(np.float64) - grid.dequantize(layer, codes)
-    return np.einsum("gnk,gnk->gn", error @ hessian, error)
+    """tr(E H E^T) for each output, [groups, outputs]; codes as rows, the Hessian whole or in parts."""
+    rows = layer.rows(weight).astype(np.float64) - grid.dequantize(layer, codes)
+    parts = hessian.shape[0] // rows.shape[0]
+    error = divided(rows, parts)
+    return np.einsum("gnk,gnk->gn", error @ hessian, error).reshape(-1, parts, rows.shape[1]).sum(axis=1)
 
 
 def round_weight(
@@ -129,11 +131,10 @@ def gptq(
     act_order: bool = True,
 ) -> Array:
     """
-    Codes [groups, outputs, summed] of `weight` on `grid`; hessian: [groups, summed, summed].
+    Codes [groups, outputs, summed] of `weight` on `grid`; hessian: [groups * parts, summed / parts, summed / parts].
 
-    Columns are rounded by falling diagonal, each group in its own order; if `act_order` is False, in storage order,
-    the first one first. Weights of inputs that were always 0 are rounded to nearest, and so are all if the Hessian
-    is not finite.
+    Columns are rounded by falling diagonal, each part in its own order; if `act_order` is False, in storage order, the
+    first one first. Weights of inputs that were always 0 are rounded to nearest, and all if the Hessian is not finite.
     """
     rows = layer.rows(weight)
     if not np.isfinite(hessian).all():
@@ -141,10 +142,12 @@ def gptq(
     order = _order(hessian, act_order=act_order)
     factor = _feedback(hessian, order)
     # [groups, summed, outputs]: a column of the weight is contiguous.
-    columns = np.take_along_axis(rows.transpose(0, 2, 1), order[:, :, None], axis=1).astype(np.float64)
+    parts = len(hessian) // len(rows)
+    columns = divided(rows, parts).transpose(0, 2, 1).astype(np.float64)
+    columns = np.take_along_axis(columns, order[:, :, None], axis=1)
     errors, codes = np.empty_like(columns), np.empty(columns.shape, grid.dtype)
     summed = columns.shape[1]
-    scales, zero_points = grid.parameters(layer, 2)
+    scales, zero_points = _in_parts(grid, layer, parts)
     for end in range(summed, 0, -block):
         start = max(0, end - block)
         target = columns[:, start:end].copy()
@@ -157,7 +160,12 @@ def gptq(
             target[:, : k - start] += factor[:, k, start:k, None] * e[:, None, :]
     result = np.empty_like(codes)
     np.put_along_axis(result, order[:, :, None], codes, axis=1)
-    return result.transpose(0, 2, 1)
+    return joined(result.transpose(0, 2, 1), parts)
+
+
+def _in_parts(grid: Grid, layer: Layer, parts: int) -> list[Array]:
+    """Scales and zero points, [groups * parts, outputs] or with sizes of 1."""
+    return [np.repeat(a, parts, axis=0) if len(a) > 1 else a for a in grid.parameters(layer, 2)]
 
 
 def _order(hessian: Float64, *, act_order: bool) -> npt.NDArray[np.int64]:
@@ -197,9 +205,20 @@ def blocked_codes(
     Codes and scales of a weight [outputs, summed] in blocks of `size` summed elements, symmetric, by GPTQ.
 
     The first block is rounded first. A block's scale, max |w| / high, is that of the weights updated by the rounding
-    so far, which compensate its errors. hessian: [summed, summed]. Returns
-    [outputs, summed] and float32 [outputs, blocks].
+    so far, which compensate its errors. hessian: [parts, summed / parts, summed / parts], parts of whole blocks.
+    Returns [outputs, summed] and float32 [outputs, blocks].
     """
+    parts = [
+        _blocked_codes(part, own, size, low, high, dtype)
+        for part, own in zip(divided(rows[None], len(hessian)), hessian, strict=True)
+    ]
+    codes, scales = zip(*parts, strict=True)
+    return np.concatenate(codes, axis=1), np.concatenate(scales, axis=1)
+
+
+def _blocked_codes(
+    rows: Array, hessian: Float64, size: int, low: int, high: int, dtype: Any
+) -> tuple[Array, Array]:
     outputs, summed = rows.shape
     order = _order(hessian[None], act_order=False)
     factor = _feedback(hessian[None], order)[0]

@@ -21,6 +21,8 @@ ROWS_PER_ELEMENT = 4
 LEAST_ROWS = 4000
 TOGETHER = 1024
 """Greatest number of patches that are multiplied at once."""
+MOST_SUMMED = 6144
+"""A Hessian has at most the square of this number of elements in each group: 302 MB."""
 
 
 def grid_step(largest: float) -> float:
@@ -34,15 +36,43 @@ def rows_per_sample(layer: Layer, samples: int) -> int:
     return max(1, -(-wanted // max(samples, 1)))
 
 
+def parts_of(summed: int) -> int:
+    """
+    Number of equal parts of a row of summed elements, as few as keep a Hessian within `MOST_SUMMED`.
+
+    What elements of different parts have in common is left out: the Hessian is taken as block diagonal.
+    """
+    least = max(1, -(-summed * summed // MOST_SUMMED**2))
+    return next((parts for parts in range(least, summed) if summed % parts == 0), max(summed, 1))
+
+
+def divided(rows: npt.NDArray[Any], parts: int) -> npt.NDArray[Any]:
+    """Rows [groups, count, summed] as [groups * parts, count, summed / parts]."""
+    groups, count, summed = rows.shape
+    each = rows.reshape(groups, count, parts, summed // parts).transpose(0, 2, 1, 3)
+    return each.reshape(groups * parts, count, summed // parts)
+
+
+def joined(rows: npt.NDArray[Any], parts: int) -> npt.NDArray[Any]:
+    """The inverse of `divided`."""
+    groups, count, size = rows.shape
+    return (
+        rows.reshape(groups // parts, parts, count, size)
+        .transpose(0, 2, 1, 3)
+        .reshape(-1, count, parts * size)
+    )
+
+
 def hessian_bytes(layer: Layer) -> int:
     """Memory of one `Hessian` of the layer, in bytes."""
     groups, _, summed = layer.rows_shape
-    return 8 * groups * summed * (summed + 1)
+    return 8 * groups * summed * (summed // parts_of(summed) + 1)
 
 
 class Hessian:
     """
-    Second moments and means of a layer's patches, [groups, summed, summed] and [groups, summed].
+    Second moments and means of a layer's patches, [groups * parts, summed / parts, summed / parts] and
+    [groups, summed]; parts is 1 but for very long patches, see `parts_of`.
 
     Elements are rounded to multiples of `step`, a power of two. The sums are then integers below 2^53, which float64
     adds without rounding: the same to the last bit for every batch size and order, and a merge is an addition.
@@ -56,7 +86,10 @@ class Hessian:
         """Patches of each sample that are summed; None for all."""
         self.count = 0
         """Patches so far, in each group."""
-        self._products = np.zeros((groups, summed, summed))
+        self.parts = parts_of(summed)
+        self.size = summed // self.parts
+        """Summed elements of a part."""
+        self._products = np.zeros((groups * self.parts, self.size, self.size))
         self._totals = np.zeros((groups, summed))
         self._pending: list[Float64] = []
         self._waiting = 0
@@ -77,11 +110,12 @@ class Hessian:
             return
         grid = np.concatenate(self._pending, axis=1)
         self._pending, self._waiting = [], 0
-        if grid.shape[0] == 1:  # numpy does half the work for a matrix times its own transpose
-            self._products[0] += grid[0].T @ grid[0]
-        else:
-            self._products += grid.transpose(0, 2, 1) @ grid
         self._totals += grid.sum(axis=1)
+        rows = divided(grid, self.parts)
+        if rows.shape[0] == 1:  # numpy does half the work for a matrix times its own transpose
+            self._products[0] += rows[0].T @ rows[0]
+        else:
+            self._products += rows.transpose(0, 2, 1) @ rows
 
     def merge(self, other: Hessian) -> None:
         """Add the sums of another Hessian of the same layer and step."""
@@ -99,6 +133,6 @@ class Hessian:
         return self._totals * (self.step / max(self.count, 1))
 
     def matrix(self) -> Float64:
-        """E[p^T p], [groups, summed, summed]."""
+        """E[p^T p], [groups * parts, summed / parts, summed / parts]."""
         self._flush()
         return self._products * (self.step * self.step / max(self.count, 1))

@@ -19,6 +19,7 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect import numerics
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import blocked_codes
+from qdialect.calibration.hessian import divided
 from qdialect.calibration.layers import Array, Float64
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.rounding import number_layers, observed_waves
@@ -83,8 +84,9 @@ def quantize_weights(
     for wave, moments in observed_waves(module, layers, profile, rows, memory, show):
         for number, op in wave.items():
             steering, judging = moments.steering[number], moments.judging[number]
-            seen = steering.matrix()[0] if steering.count else None
-            judge = judging.matrix()[0] if judging.count else seen
+            is_whole = steering.parts == 1 or (steering.size % block == 0)
+            seen = steering.matrix() if steering.count and is_whole else None
+            judge = judging.matrix() if judging.count else seen
             log.append(_quantize_one(op, seen, judge, block))
     return log
 
@@ -114,8 +116,8 @@ def _nearest(rows: Array, block: int) -> tuple[Array, Array]:
 
 def _error(rows: Array, codes: Array, scales: Array, block: int, hessian: Float64) -> float:
     real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
-    error = rows.astype(np.float64) - real
-    return float(np.einsum("nk,nk->", error @ hessian, error))
+    error = divided(rows.astype(np.float64)[None] - real, len(hessian))
+    return float(np.einsum("gnk,gnk->", error @ hessian, error))
 
 
 def _quantize_one(op: OnnxOp, seen: Float64 | None, judge: Float64 | None, block: int) -> str:

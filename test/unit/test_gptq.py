@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from qdialect import numerics
+from qdialect.calibration import hessian as hessians
 from qdialect.calibration.gptq import (
     Grid,
     blocked_codes,
@@ -17,7 +18,7 @@ from qdialect.calibration.gptq import (
     round_weight,
     weight_grid,
 )
-from qdialect.calibration.hessian import Hessian
+from qdialect.calibration.hessian import Hessian, hessian_bytes, parts_of
 from qdialect.calibration.layers import Layer, Window
 
 
@@ -141,6 +142,44 @@ def test_transposed_convolution_shares_scales_between_groups() -> None:
     assert total(layer, weight, grid, codes, h) < total(layer, weight, grid, nearest, h)
 
 
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_very_long_rows_are_rounded_in_parts(
+    groups: int, per_channel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hessians, "MOST_SUMMED", 31)
+    w, _ = problem(17, summed=54, groups=groups)
+    layer = Layer((6 * groups, 54, 1, 1), 0, groups, Window((1, 1), (1, 1), (1, 1), (0, 0, 0, 0)))
+    x = np.random.default_rng(18).normal(size=(20, 54 * groups, 3, 2)).cumsum(axis=1).astype(np.float32)
+    hessian = Hessian(layer, 2.0**-9)
+    hessian.update(x)
+    matrix = hessian.matrix()
+    assert (hessian.parts, matrix.shape) == (
+        6,
+        (6 * groups, 9, 9),
+    )  # 54 * 54 / 6 is within 31 * 31, and 4 or 5 are no divisors
+    weight = layer.weight(w)
+    grid = weight_grid(layer, weight, -7, 7, per_channel=per_channel)
+    codes = gptq(layer, weight, grid, matrix)
+    for g in range(groups):
+        for part in range(6):
+            rows = np.ascontiguousarray(w[g, :, 9 * part : 9 * part + 9])
+            scales = grid.scales[6 * g : 6 * g + 6] if per_channel else grid.scales
+            own = Grid(scales, np.zeros(scales.shape, np.int32), -7, 7, np.int8)
+            alone = gptq(Layer(rows.shape, 0), rows, own, matrix[6 * g + part][None])
+            np.testing.assert_array_equal(alone[0], codes[g, :, 9 * part : 9 * part + 9])
+    nearest = grid.quantize(layer, layer.rows(weight))
+    assert total(layer, weight, grid, codes, matrix) < 0.7 * total(layer, weight, grid, nearest, matrix)
+
+
+@pytest.mark.parametrize("summed", [0, 1, 6143, 6144, 6151, 9216, 14336, 25088, 150528])
+def test_a_hessian_has_a_bound(summed: int) -> None:
+    parts = parts_of(summed)
+    assert summed % parts == 0
+    assert parts == 1 or summed > hessians.MOST_SUMMED
+    assert hessian_bytes(Layer((10, summed), 0)) <= 8 * (hessians.MOST_SUMMED**2 + summed)
+
+
 def test_zero_points_and_storage_bounds() -> None:
     w, h = problem(6)
     weight, layer = np.abs(w[0]) - np.float32(0.5), Layer(w[0].shape, 0)
@@ -188,11 +227,21 @@ def test_guard_keeps_the_nearest_codes() -> None:
     assert round_weight(layer, w[0], grid, steering).moved > 0
 
 
+def test_blocks_in_parts() -> None:
+    w, h = problem(19, summed=96)
+    parts = np.stack([h[0, :48, :48], h[0, 48:, 48:]])
+    codes, scales = blocked_codes(w[0], parts, 16, -8, 7, np.int8)
+    for k in range(2):
+        own = blocked_codes(w[0][:, 48 * k : 48 * k + 48], parts[k : k + 1], 16, -8, 7, np.int8)
+        np.testing.assert_array_equal(codes[:, 48 * k : 48 * k + 48], own[0])
+        np.testing.assert_array_equal(scales[:, 3 * k : 3 * k + 3], own[1])
+
+
 def test_blocked_codes() -> None:
     gains: list[float] = []
     for seed in range(20):
         w, h = problem(seed, summed=72)
-        codes, scales = blocked_codes(w[0], h[0], 32, -8, 7, np.int8)
+        codes, scales = blocked_codes(w[0], h, 32, -8, 7, np.int8)
         assert codes.shape == (6, 72)
         assert scales.shape == (6, 3)
 
