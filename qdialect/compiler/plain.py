@@ -12,7 +12,8 @@ def unless_by_chance(candidates: Candidates, best: Trial, range: str | None) -> 
     `best` if it beats what is rounded to nearest in the same places, on all samples that are measured; else that.
 
     Samples that steered the rounding of `best` speak for it: if not even these say that it is better, the few that
-    judge may have said so by chance. `range`: the one that was asked for.
+    judge may have said so by chance. That is then placed as it would be if rounding to nearest had been asked for: the
+    search placed what it gave up. `range`: the one that was asked for.
     """
     if best.noise is None or not best.integer:
         return best
@@ -21,6 +22,8 @@ def unless_by_chance(candidates: Candidates, best: Trial, range: str | None) -> 
     if best.choice == plain:
         return best
     taken = better(candidates.attempt(plain), [best])
-    if taken is not best:
-        candidates.log.append(f"{best.choice}: not better than {plain} by more than chance")
+    if taken is best:
+        return best
+    taken = candidates.best(taken.choice, fixed_range=plain.range, fixed_rounding=plain.rounding)
+    candidates.log.append(f"{best.choice}: not better than {plain} by more than chance")
     return taken

@@ -1,5 +1,6 @@
 """Which of several candidates is taken."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -58,17 +59,23 @@ def measured(choice: Choice, *ratios: float) -> Trial:
 def test_what_chance_may_have_made_is_rounded_to_nearest(
     ratios: tuple[float, ...], better_by_more_than_chance: bool
 ) -> None:
+    """And placed for that: where it pays to be an integer depends on the noise of the rounding."""
     plain = measured(Choice("mse", price=110), 30.0, 30.1, 30.2, 30.0)
+    placed = replace(plain, choice=replace(plain.choice, price=150))
     tried: list[Choice] = []
 
     def attempt(choice: Choice) -> Trial:
         tried.append(choice)
         return plain
 
-    candidates = cast(Candidates, SimpleNamespace(attempt=attempt, log=[]))
+    def search(first: Choice, *, fixed_range: str, fixed_rounding: str) -> Trial:
+        assert (first, fixed_range, fixed_rounding) == (plain.choice, "mse", "nearest")
+        return placed
+
+    candidates = cast(Candidates, SimpleNamespace(attempt=attempt, best=search, log=[]))
     best = measured(Choice("mse", "gptq", sequential=True, price=110), *ratios)
     taken = unless_by_chance(candidates, best, "mse")
-    assert taken is (best if better_by_more_than_chance else plain)
+    assert taken is (best if better_by_more_than_chance else placed)
     assert tried == [plain.choice]
     assert len(candidates.log) == int(not better_by_more_than_chance)
     assert unless_by_chance(candidates, plain, "mse") is plain
