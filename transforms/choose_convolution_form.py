@@ -38,13 +38,13 @@ from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
+from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import goes_into_quantize
-from qdialect.targets import Target, target
+from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SPREADING, SUM
 
 STORAGE = Blocked(
@@ -63,7 +63,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
     def __init__(self, target: Target, form: str = "", by: tuple[int, ...] = ()):
         self._target, self._form, self._by = target, form, by
         self._search, self._parameters = Search(target.costs), Parameters()
-        self._sum = LowerToSum(target.name)
+        self._sum = LowerToSum(target)
         self._planned: dict[Operation, tuple[str, ...]] = {}
 
     def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter) -> Blocked | None:
@@ -201,14 +201,13 @@ def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
 
 
 @dataclass(frozen=True)
-class ChooseConvolutionFormPass(RewritePass):
+class ChooseConvolutionFormPass(TargetPass):
     """Integer convolutions take the form of least cost on the target."""
 
     name = "choose-convolution-form"
     exactness = Exactness.CLOSE
     rewrite = "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
 
-    target: str = "onnxruntime"
     form: str = ""
     """`groups`, `depth`, `width`, `phases`, `product` or `sum`, at any cost; empty: the form of least cost."""
     by: tuple[int, ...] = ()
@@ -217,6 +216,5 @@ class ChooseConvolutionFormPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         if self.form and self.form not in NAMES:
             raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
-        runtime = target(self.target)
-        others = [] if self.form else [WriteAsConvolution(runtime), WriteAsPointwise(runtime)]
-        return [*others, ChooseConvolutionForm(runtime, self.form, self.by)]
+        others = [] if self.form else [WriteAsConvolution(self.runtime), WriteAsPointwise(self.runtime)]
+        return [*others, ChooseConvolutionForm(self.runtime, self.form, self.by)]

@@ -11,7 +11,6 @@ last before and after: over the channels of an image, or of a detector's boxes, 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -21,13 +20,12 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.layout import Permutes
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
 
 MOVES = "Transpose"
 """Key of the costs per element: moved in a block, and moved singly."""
@@ -56,11 +54,8 @@ def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:
     return tuple(groups)
 
 
-class CollapseTranspose(OnTrait[Permutes]):
+class CollapseTranspose(OnTrait[Permutes], ForTarget):
     """A Transpose that moves several axes and, collapsed, swaps two."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: Permutes, rewriter: Rewriter, /) -> Blocked | None:
         order, shape = promise.order(op), shape_of(op.operands[0].type)
@@ -96,11 +91,8 @@ class CollapseTranspose(OnTrait[Permutes]):
         return elements * costs["scattered"] / row > elements * costs["moved"] + 2 * call
 
 
-class CollapseRows(OnTrait[AlongAxis]):
+class CollapseRows(OnTrait[AlongAxis], ForTarget):
     """An op along an axis with several behind it."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: AlongAxis, rewriter: Rewriter, /) -> Blocked | None:
         axis, shape = promise.axis(op), shape_of(op.operands[0].type)
@@ -151,16 +143,14 @@ def _told(size: int) -> int:
     return -1 if size == DYNAMIC else size
 
 
-@dataclass(frozen=True)
-class CollapseTransposePass(RewritePass):
+class CollapseTransposePass(TargetPass):
     """Transposes that swap two groups of axes, and ops along an axis in front of several, move two blocks."""
 
     name = "collapse-transpose"
     exactness = Exactness.EXACT
     rewrite = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
 
-    target: str = "onnxruntime"
+    pattern_types = (CollapseTranspose, CollapseRows)
 
     def patterns(self) -> Sequence[Pattern]:
-        wanted = target(self.target)
-        return [CollapseTranspose(wanted), CollapseRows(wanted)] if MOVES in wanted.costs else []
+        return super().patterns() if MOVES in self.runtime.costs else []

@@ -36,15 +36,15 @@ from qdialect.ir.walking import operations
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.rows import quantized_behind
+from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import goes_into_quantize
-from qdialect.targets import Target, target
+from qdialect.targets import Target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
 BYTES_MORE = 3
@@ -224,14 +224,13 @@ class FoldFloatConstant(OnOp[OnnxOp]):
 
 
 @dataclass(frozen=True)
-class FoldFloatWeightsPass(RewritePass):
+class FoldFloatWeightsPass(TargetPass):
     """Small weights of ops that stay in float become float constants."""
 
     name = "fold-float-weights"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
-    target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS
     """Greatest number of elements of a weight that is always folded."""
     growth: int = 15
@@ -245,10 +244,9 @@ class FoldFloatWeightsPass(RewritePass):
 
     def _patterns(self, chosen: AbstractSet[Operation]) -> list[Pattern]:
         constants = FoldFloatConstant(min(self.elements, FEW_WEIGHTS))
-        runtime = target(self.target)
-        if not runtime.kernels:  # no kernel there rejects an integer weight
+        if not self.runtime.kernels:  # no kernel there rejects an integer weight
             return [constants]
-        return [FoldFloatWeight(runtime, self.elements, chosen), constants]
+        return [FoldFloatWeight(self.runtime, self.elements, chosen), constants]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = affordable(op, self.elements, self.growth, self.least)

@@ -34,14 +34,13 @@ from qdialect.patterns.agreeing import Agreement, Place, place_of
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.signedness import signed, symmetric, unsigned
+from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import target
 
 BIAS = 2
 """Index of a linear op's bias operand."""
@@ -283,20 +282,19 @@ class RealBias(OnOp[OnnxOp]):
 
 
 @dataclass(frozen=True)
-class LegalizePass(RewritePass):
+class LegalizePass(TargetPass):
     """Types become those of the target's kernels."""
 
     name = "legalize"
     exactness = Exactness.EXACT
     rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
-    target: str = "onnxruntime"
     weights: bool = True
     """True to legalize weights and biases too; the target's integer sums take weights of the other signedness."""
 
     def patterns(self) -> Sequence[Pattern]:
         """The patterns for biases and weights; activations change all at once, so that producer and consumer agree."""
-        wanted, patterns = target(self.target), list[Pattern]()
+        wanted, patterns = self.runtime, list[Pattern]()
         if wanted.bias == "i32" or (self.weights and wanted.bias is not None):
             patterns.append(RealBias(every=wanted.bias == "float"))
         if self.weights and wanted.weights == "i8":
@@ -305,13 +303,13 @@ class LegalizePass(RewritePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)
-        activations = target(self.target).activations
+        wanted = self.runtime
         with rewriting(op, self.name) as rewriter:
-            if activations == "i8":
-                change = symmetric if target(self.target).symmetric_activations else signed
+            if wanted.activations == "i8":
+                change = symmetric if wanted.symmetric_activations else signed
                 _Values(op, change, rewriter, weights=self.weights).retype()
-            if activations == "u8":
+            if wanted.activations == "u8":
                 _Values(op, unsigned, rewriter, weights=False).retype()
-            elif target(self.target).unsigned_windows:
+            elif wanted.unsigned_windows:
                 _Values(op, unsigned, rewriter, weights=False, windows=True).retype()
         apply_patterns(op, self.name, cleanups())  # types may have differed in signedness only

@@ -10,9 +10,6 @@ u8. On processors that multiply tiles of 16 channels they take up to 1.2 times a
 multiple of these.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
@@ -24,23 +21,19 @@ from qdialect.ir.values import is_constant
 from qdialect.patterns.affine import SECOND_CONSUMER
 from qdialect.patterns.reading import retyped
 from qdialect.patterns.signedness import signed
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.reasons import OTHER_REGION, Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
 
 TILE = 16
 """Channels of the smaller axis of the operand come in multiples of this."""
 
 
-class RetypeOperand(OnTrait[Linear]):
+class RetypeOperand(OnTrait[Linear], ForTarget):
     """A linear op on two computed activations in u8."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         x, type = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
@@ -89,15 +82,10 @@ def _is_made_in_float(op: Operation) -> bool:
     return any(isinstance(element_of(v.type), Float32Type) for v in op.operands)
 
 
-@dataclass(frozen=True)
-class LegalizeOperandsPass(RewritePass):
+class LegalizeOperandsPass(TargetPass):
     """Computed second operands of products get the signedness of weights."""
 
     name = "legalize-operands"
     exactness = Exactness.EXACT
     rewrite = "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"
-
-    target: str = "onnxruntime"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [RetypeOperand(target(self.target))]
+    pattern_types = (RetypeOperand,)

@@ -9,9 +9,6 @@ Exact: differences to the zero point are unchanged. The weight is changed at com
 quantize in each run, so it is changed only if the kernel saves more, by the measured costs.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
@@ -23,24 +20,20 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
 from qdialect.targets.pricing import SIGNED, SUM, cost, signed_sum_cost
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
 
 
-class LegalizeSum(OnTrait[IntegerProduct]):
+class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
     """An op that sums products of integers minus their zero points."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         wanted = self._target.sums.get(op.op_type)
@@ -96,8 +89,7 @@ def _again(op: OnnxOp, inputs: list[SSAValue | None]) -> OnnxOp:
     return new
 
 
-@dataclass(frozen=True)
-class LegalizeSumsPass(RewritePass):
+class LegalizeSumsPass(TargetPass):
     """Integer sums take the fastest signedness."""
 
     name = "legalize-sums"
@@ -105,8 +97,4 @@ class LegalizeSumsPass(RewritePass):
     rewrite = (
         "sum(q : u8, w, z, wz) -> sum(q - 128 : i8, w xor 0x80, z - 128, wz xor 0x80): the same differences"
     )
-
-    target: str = "onnxruntime"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [LegalizeSum(target(self.target))]
+    pattern_types = (LegalizeSum,)

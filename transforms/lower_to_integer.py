@@ -9,7 +9,6 @@ For a convolution with a quantized result, which one kernel computes, a remark s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -18,22 +17,19 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.sums import LowerToSum, SaySlower
+from qdialect.patterns.targeted import TargetPass
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import RewritePass
 
 
-@dataclass(frozen=True)
-class LowerToIntegerPass(RewritePass):
+class LowerToIntegerPass(TargetPass):
     """Linear ops on quantized types become integer sums and explicit scales."""
 
     name = "lower-to-integer"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
 
-    target: str = "onnxruntime"
-
     def patterns(self) -> Sequence[Pattern]:
-        sums = LowerToSum(self.target)
+        sums = LowerToSum(self.runtime)
         return [sums, SaySlower(sums), FoldStorageCasts()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -14,7 +14,6 @@ rounded, which weights of few binary digits ensure, as scales of 2, 4 and 8 give
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -36,12 +35,11 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.numerics.pixels import Pixels, fraction_digits
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked, unblocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
 from qdialect.targets.pricing import WORTH
 
 INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
@@ -62,11 +60,8 @@ class Step(NamedTuple):
     matrix: Pixels
 
 
-class LowerToMatMul(OnTrait[Interpolates]):
+class LowerToMatMul(OnTrait[Interpolates], ForTarget):
     """A float32 interpolation along axes of known sizes."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: Interpolates, rewriter: Rewriter, /) -> Blocked | None:
         shape, taps = shape_of(op.operands[0].type), promise.taps(op)
@@ -163,15 +158,10 @@ def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: Step, name: st
     return nodes.reshape(product, [*keep, *after[axis:]], after)
 
 
-@dataclass(frozen=True)
-class LowerToMatmulPass(RewritePass):
+class LowerToMatmulPass(TargetPass):
     """Interpolations become products with constant matrices."""
 
     name = "lower-to-matmul"
     exactness = Exactness.CLOSE
     rewrite = "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
-
-    target: str = "onnxruntime"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [LowerToMatMul(target(self.target))]
+    pattern_types = (LowerToMatMul,)

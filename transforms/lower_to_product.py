@@ -14,7 +14,6 @@ takes less time than the sum, with the second quantize that it may be faster wit
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -35,6 +34,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import ImageNodes, priced
 from qdialect.patterns.sums import SCALING
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, Multiplies, QuantizesAtRunTime, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.integer import IntegerProduct
@@ -43,8 +43,6 @@ from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
 from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
 from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, signed_sum_cost
 
 REST = "RunTimeProduct"
@@ -66,11 +64,8 @@ class _Scaling(NamedTuple):
     """float32 (channels,)."""
 
 
-class LowerToProduct(OnTrait[IntegerProduct]):
+class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
     """A convolution that sums products of integers."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         window, x = op.get_trait(Window), op.operands[0]
@@ -235,8 +230,7 @@ def _order(op: OnnxOp) -> Sequence[int] | None:
     return None if promise is None else promise.order(op)
 
 
-@dataclass(frozen=True)
-class LowerToProductPass(RewritePass):
+class LowerToProductPass(TargetPass):
     """Convolutions of activations quantized at run time become matrix products."""
 
     name = "lower-to-product"
@@ -245,10 +239,7 @@ class LowerToProductPass(RewritePass):
         "Cast(ConvInteger(q, w, z, wz)) * (s * c) + b -> MatMulIntegerToFloat(gathered(q), w, s, c, z, wz, b)"
     )
 
-    target: str = "onnxruntime"
-
     def patterns(self) -> Sequence[Pattern]:
-        wanted = target(self.target)
-        if not wanted.has_kernel(PRODUCT, ["u8", "i8"], "f32"):
+        if not self.runtime.has_kernel(PRODUCT, ["u8", "i8"], "f32"):
             return []
-        return [LowerToProduct(wanted), HoistAtRunTime()]
+        return [LowerToProduct(self.runtime), HoistAtRunTime()]

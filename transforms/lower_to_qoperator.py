@@ -50,6 +50,7 @@ from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.joins import TakeAnyScales, repeated_rows
 from qdialect.patterns.rescaled import ReadRescaled
 from qdialect.patterns.rows import LowerToFloat
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
@@ -58,8 +59,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import FLOAT_BIAS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import Target, target
+from qdialect.targets import Target
 
 
 class LowerToKernel(OnTrait[Kernels]):
@@ -216,11 +216,8 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
-class LowerToAnother(OnForm[KernelOfAnother]):
+class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
     """An op without a kernel, written as ops that have one."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, form: KernelOfAnother, rewriter: Rewriter, /) -> Blocked | None:
         result = quantized_of(op.results[0].type)
@@ -267,11 +264,8 @@ def _kernels_guard(parts: Sequence[Operation]) -> Blocked | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
-class LowerToStorage(OnTrait[Commutes]):
+class LowerToStorage(OnTrait[Commutes], ForTarget):
     """An op that moves or selects, on the integers themselves."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
         head = promise.types(op).operands[0]
@@ -326,21 +320,20 @@ class LowerToStorage(OnTrait[Commutes]):
 
 
 @dataclass(frozen=True)
-class LowerToQoperatorPass(RewritePass):
+class LowerToQoperatorPass(TargetPass):
     """Ops on quantized types become integer kernels where the target has them."""
 
     name = "lower-to-qoperator"
     exactness = Exactness.CLOSE
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
-    target: str = "onnxruntime"
     exact: bool = False
     """True to lower only ops that move or select."""
     joins: bool = True
     """True to fold an added bias into a kernel with a float result."""
 
     def patterns(self) -> Sequence[Pattern]:
-        runtime = target(self.target)
+        runtime = self.runtime
         if self.exact:
             return [StoreAcross(runtime), ReadRescaled(), LowerToStorage(runtime), FoldStorageCasts()]
         return [

@@ -42,13 +42,12 @@ from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction, run_beside
+from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
-from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel
-from qdialect.targets import Target, target
 from qdialect.targets.pricing import WORTH
 
 LOOKUP, KERNEL = "Gather", "QLinearSigmoid"
@@ -122,11 +121,8 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
     return cone if cone.source is not None else None
 
 
-class LowerToTable(Pattern):
+class LowerToTable(ForTarget):
     """The last op of a cone: one whose result has 8 bits and is not the operand of another cone."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp or op_class.get_trait(Elementwise) is not None
@@ -276,15 +272,10 @@ def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> A
     return run_beside(before, nodes, [result])[0]
 
 
-@dataclass(frozen=True)
-class LowerToTablePass(RewritePass):
+class LowerToTablePass(TargetPass):
     """Chains of elementwise ops on 8 bits become tables where that is faster."""
 
     name = "lower-to-table"
     exactness = Exactness.CLOSE
     rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
-
-    target: str = "onnxruntime"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [LowerToTable(target(self.target)), ComposeFunction(target(self.target))]
+    pattern_types = (LowerToTable, ComposeFunction)

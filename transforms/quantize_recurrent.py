@@ -12,22 +12,20 @@ from dataclasses import dataclass
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.recurrent import QuantizeRecurrent
+from qdialect.patterns.targeted import TargetPass
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import target
 
 
 @dataclass(frozen=True)
-class QuantizeRecurrentPass(RewritePass):
+class QuantizeRecurrentPass(TargetPass):
     """LSTM weights become 8-bit integers, for a kernel that quantizes activations at run time."""
 
     name = "quantize-recurrent"
     exactness = Exactness.LOSSY
     rewrite = "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"
 
-    target: str = "onnxruntime"
     least: int = 0
     """Least number of hidden units; 0: as measured on the target."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [QuantizeRecurrent(target(self.target), self.least)]
+        return [QuantizeRecurrent(self.runtime, self.least)]

@@ -15,12 +15,12 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
-from qdialect.targets import Target
 
 FLOAT_SIDE = Blocked(
     "float-side",
@@ -223,11 +223,8 @@ class RequantizeBehind(OnTrait[Carries]):
         rewriter.replace_uses(new, again.results[0], real)
 
 
-class StoreAcross(OnTrait[Carries]):
+class StoreAcross(OnTrait[Carries], ForTarget):
     """Values of quantized types that cross the boundary of subgraphs, as stored integers."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         reason: Blocked | None = None

@@ -25,13 +25,14 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant
 from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.targets import target
+from qdialect.targets import Target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, WORTH, Costs, by_group, cost, quantized_cost
 
 FLOAT = Float32Type()
@@ -42,11 +43,11 @@ SCALING = 3
 """Number of elementwise ops that scale a sum: Cast, Mul, Add of a bias."""
 
 
-class LowerToSum(OnTrait[IntegerSum]):
+class LowerToSum(OnTrait[IntegerSum], ForTarget):
     """A linear op on quantized operands as an integer sum."""
 
-    def __init__(self, target_name: str):
-        self._target = target(target_name)
+    def __init__(self, target: Target):
+        super().__init__(target)
         self._parameters = Parameters()
         self.slower: dict[Operation, Blocked] = {}
         """Remarks on sums that are slower than a kernel with a quantized result."""

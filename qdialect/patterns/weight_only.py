@@ -12,13 +12,13 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.ir.values import rank_of
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.casts import dequantized_constant
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.targets import Target
 
 KERNEL = "MatMulNBits"
 MADE_BY_SESSION = Blocked(
@@ -28,11 +28,8 @@ FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
 
 
-class LowerWeightOnly(OnTrait[WeightOnly]):
+class LowerWeightOnly(OnTrait[WeightOnly], ForTarget):
     """linear(x, dcast(w), b), x in float, as the kernel that dequantizes w block by block."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, promise: WeightOnly, rewriter: Rewriter, /) -> Blocked | None:
         source, linear = dequantized_constant(op.operands[1]), op.get_trait(Linear)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -34,7 +34,7 @@ class RewritePass(ModulePass):
             return Exactness.LOSSY
         return Exactness.EXACT if getattr(self, "exact", False) else self.exactness
 
-    pattern_types: ClassVar[tuple[type[Pattern], ...]] = ()
+    pattern_types: ClassVar[tuple[Callable[..., Pattern], ...]] = ()
     """The pattern classes, if they take no options."""
 
     def patterns(self) -> Sequence[Pattern]:

@@ -13,11 +13,11 @@ from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import AsConvolution
 from qdialect.ir.names import tensor_name
 from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.kernels import Kernels, Rows
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
-from qdialect.targets import Target
 from qdialect.targets.pricing import DEPTHWISE, WORTH, Convolution, quantized_cost, row_cost
 
 MEASURED = (3, 4)
@@ -26,11 +26,8 @@ STORED = Storage.of("u8")
 """The storage of operand and result for which kernels are measured; that of the weight is i8."""
 
 
-class WriteAsConvolution(OnForm[AsConvolution]):
+class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
     """op(x) -> conv(x, w), a group for each channel: the same sums, rounded once."""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, form: AsConvolution, rewriter: Rewriter, /) -> Blocked | None:
         x, y = (quantized_of(v.type) for v in (op.operands[0], op.results[0]))

@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import Float32Type
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of
 from qdialect.forms.pointwise import AsPointwise
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
-from qdialect.targets import Target
 from qdialect.targets.pricing import ALIGNED, Convolution, quantized_kernel
 
 TYPES = ["u8", "i8"]
@@ -20,11 +20,8 @@ LEAST = "rows"
 """Key in the costs of the number of rows from which on the convolution is faster."""
 
 
-class WriteAsPointwise(OnForm[AsPointwise]):
+class WriteAsPointwise(OnForm[AsPointwise], ForTarget):
     """op(x, w, b) : T  ->  transpose(conv(transpose(x), w', b))      the same sums, rounded once"""
-
-    def __init__(self, target: Target):
-        self._target = target
 
     def match(self, op: OnnxOp, form: AsPointwise, rewriter: Rewriter, /) -> Blocked | None:
         x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
