@@ -127,7 +127,6 @@ class ReadBound(OnForm[StorageReading]):
         built = form.build(op, value, type)
         if isinstance(built, Blocked):
             return  # an elementwise choice between two tensors
-        built.ops[-1].location = op.location
         rewriter.replace(op, built.ops)
 
 

@@ -92,11 +92,10 @@ class FoldScales(OnOp[QuantizeOp]):
         type = op.element_type
         if type.axis != 1 or not isinstance(type.expressed, Float32Type):
             return None
-        above, users = _above(op), _depthwise_users(op, type.scales.size)
-        if not isinstance(above, Above):
-            return above
-        if isinstance(users, Blocked):
-            return users
+        above = unblocked(_above(op))
+        if above is None:
+            return None
+        users = unblocked(_depthwise_users(op, type.scales.size))
         ceiling = unblocked(_ceiling(op, type, above))
         scaled = unblocked(_scaled(above.target, 1 / type.scales.astype(np.float64)))
         below: list[list[Operation]] = []

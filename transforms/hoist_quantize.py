@@ -118,9 +118,7 @@ def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
     """The types to which all users quantize the results; an unused result takes the type of the others."""
     types: list[UniformType | None] = []
     for value in promise.result_values(op):
-        type = quantized_uses(value)
-        if isinstance(type, Blocked):
-            return type
+        type = unblocked(quantized_uses(value))
         if type is None and value.first_use is not None:
             return Blocked("second-consumer", "another result of the op is used in float")
         types.append(type)

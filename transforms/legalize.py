@@ -196,11 +196,8 @@ class _Values:
         """Retype constants among activations like activations; weights too, or they keep their type."""
         for k, operand in enumerate(op.operands):
             constant = _constant_of(operand)
-            is_linear = op.get_trait(Linear) is not None
-            rows = (
-                is_linear and k == 0 and constant is not None and not constant[1].is_per_tensor
-            )  # a weight on the left
-            is_weight = is_linear and (k > 0 or rows)
+            is_left = k == 0 and constant is not None and not constant[1].is_per_tensor
+            is_weight = op.get_trait(Linear) is not None and (k > 0 or is_left)
             moved = None if constant is None or (is_weight and not self._weights) else self._moved(operand)
             if constant is not None and moved is not None:
                 rewriter.touch(op)

@@ -10,7 +10,7 @@ quantize in each run, so it is changed only if the kernel saves more, by the mea
 """
 
 import numpy as np
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import OpResult
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
@@ -50,7 +50,8 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         nodes, name = Nodes(), flipped_name(wish(op.operands[1]), wanted)
         flipped = nodes.constant(numerics.flip_signedness(weight), name=name)
         moved = nodes.constant(numerics.flip_signedness(np.asarray(zeros)), name=f"{name}_zero_point")
-        rewriter.replace(op, [*nodes.ops, _again(op, [op.operands[0], flipped, op.input(2), moved])])
+        inputs = [op.operands[0], flipped, op.input(2), moved]
+        rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
 
     def _activation(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
         x, zero = op.operands[0], op.input(2)
@@ -70,7 +71,8 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         signed = nodes.add("Cast", [lower], with_element(zero.type, int8.attribute), {"to": int8.number})
         inputs = [source.operands[0], source.results[1], signed]
         again = nodes.add("QuantizeLinear", inputs, with_element(x.type, int8.attribute))
-        rewriter.replace(op, [*nodes.ops, _again(op, [again, op.operands[1], signed, op.input(3)])])
+        inputs = [again, op.operands[1], signed, op.input(3)]
+        rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
         return None
 
     def _pays(self, op: OnnxOp) -> bool:
@@ -81,12 +83,6 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
             return False
         shape = priced(geometry)
         return signed_sum_cost(costs, shape) < cost(costs, SUM, shape)
-
-
-def _again(op: OnnxOp, inputs: list[SSAValue | None]) -> OnnxOp:
-    new = op.__class__.build(inputs, list(op.result_types), op.onnx_attributes)
-    new.location = op.location
-    return new
 
 
 class LegalizeSumsPass(TargetPass):

@@ -250,7 +250,6 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
             if isinstance(part, OnnxOp):
                 name = f"{node}_{part.op_type}" if node else ""
                 part.location = location(name, [name or part.op_type])
-        parts[-1].location = op.location
         rewriter.replace(op, parts)
         return None
 

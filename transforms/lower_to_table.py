@@ -217,7 +217,6 @@ class LowerToTable(ForTarget):
         index = nodes.add("Cast", [plain], with_element(plain.type, int32.attribute), {"to": int32.number})
         nodes.ops[-1].location = location(f"{name}_index")
         nodes.add("Gather", [entries, index], result.type)
-        nodes.ops[-1].location = op.location
         rewriter.replace(op, [*reads, *nodes.ops])
 
 

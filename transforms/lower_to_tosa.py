@@ -37,9 +37,7 @@ class Requantize(OnOp[QuantizeOp]):
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         source = op.input.owner
         if isinstance(source, DequantizeOp):
-            same = op_named("", "Identity").build([source.input], [op.result.type])
-            same.location = op.location
-            rewriter.replace(op, [same])
+            rewriter.replace(op, [op_named("", "Identity").build([source.input], [op.result.type])])
 
 
 class LowerToTosaPass(RewritePass):

@@ -312,9 +312,9 @@ class NarrowStorage(OnTrait[Bounds]):
         cast.location = location(node_name(quantize))  # the name belonged to the tensor before the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
         rewriter.replace(op, [cast, plain])
-        cast.location = location(
-            node_name(quantize), [tensor_name(cast), node_name(op), tensor_name(quantize)]
-        )  # for the clamp it becomes, and the quantize above that
+        # For the clamp it becomes, and the quantize above that.
+        names = [tensor_name(cast), node_name(op), tensor_name(quantize)]
+        cast.location = location(node_name(quantize), names)
         for user in users:
             wide = quantized_of(user.results[0].type) if isinstance(user, StorageCastOp) else None
             fits = wide is not None and (wide.zero_points >= low).all() and (wide.zero_points <= high).all()

@@ -23,7 +23,7 @@ from qdialect.ir.names import tensor_name
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import folding
 from qdialect.promises.fake_quantize import MOST_BITS, FakeQuantizes, uniform_type
-from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
+from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -41,20 +41,13 @@ class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
     exact: bool
 
     def match(self, op: OnnxOp, promise: FakeQuantizes, rewriter: Rewriter, /) -> Blocked | None:
-        x, stated = op.operands[0], promise.parameters(op)
-        if isinstance(stated, Blocked):
-            return stated
+        x, stated = op.operands[0], unblocked(promise.parameters(op))
         if not is_float32(x):
             return Blocked("expressed-type", f"{x.type} is no tensor of float32")
         if self.exact and not stated.exact:
             return INEXACT_ARITHMETIC
-        type = uniform_type(stated.storage, stated.scale, stated.zero_point, x)
-        if isinstance(type, Blocked):
-            return type
-        parts = _signs(op, type) if stated.sign else _casts(op, type)
-        if isinstance(parts, Blocked):
-            return parts
-        rewriter.replace(op, parts)
+        type = unblocked(uniform_type(stated.storage, stated.scale, stated.zero_point, x))
+        rewriter.replace(op, unblocked(_signs(op, type) if stated.sign else _casts(op, type)))
         return None
 
 

@@ -96,10 +96,7 @@ def _count(
     if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
         return _Counted(stored, w.scales, None)
     if large.any():
-        widened = _widen(op, x, w, bias, weight, large)
-        if isinstance(widened, Blocked):
-            return widened
-        counted, type = widened
+        counted, type = unblocked(_widen(op, x, w, bias, weight, large))
         stored, overflow = numerics.quantize_bias(bias, x.scales, type.scales)
         bound = largest_sums(op, x, type, known_array(counted.results[0]), stored)
         if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
@@ -118,10 +115,8 @@ def _counted(
     """`_count` with the weight of `op`, of type `w`, or with the one that replaces it."""
     if refined is None:
         return _count(op, x, w, constant_array(op.operands[1]), bias)
-    counted = _count(op, x, refined[1], known_array(refined[0].results[0]), bias)
-    if isinstance(counted, Blocked) or counted.weight is not None:
-        return counted
-    return counted._replace(weight=refined[0])
+    counted = unblocked(_count(op, x, refined[1], known_array(refined[0].results[0]), bias))
+    return counted if counted.weight is not None else counted._replace(weight=refined[0])
 
 
 def _refine(

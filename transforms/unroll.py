@@ -14,13 +14,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import (
-    DYNAMIC,
-    known_element,
-    known_shape,
-    shape_of,
-    tensor_type,
-)
+from qdialect.dialects.onnx_types import DYNAMIC, known_element, known_shape, shape_of, tensor_type
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, tensor_names
@@ -131,10 +125,8 @@ class _Steps:
         if _is_reverse(self._op, "scan_output_directions", output):
             parts = parts[::-1]
         nodes, type = self._nodes, self._op.results[place].type
-        axes, row = (
-            nodes.constant([0], np.int64),
-            tensor_type(known_element(type), (1, *known_shape(type)[1:])),
-        )
+        axes = nodes.constant([0], np.int64)
+        row = tensor_type(known_element(type), (1, *known_shape(type)[1:]))
         rows = [nodes.add("Unsqueeze", [part, axes], row) for part in parts]
         whole = nodes.add("Concat", rows, type, {"axis": 0})
         name = tensor_names(self._op)[place : place + 1]

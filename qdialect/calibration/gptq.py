@@ -72,20 +72,13 @@ class Rounded:
     """Fraction of the integers that are not the nearest ones."""
 
 
-def weight_grid(
-    layer: Layer, weight: Array, low: int, high: int, dtype: npt.DTypeLike = np.int8, *, per_channel: bool
-) -> Grid:
-    """Symmetric scales, max |w| / high for each output channel or for all, zero point 0. A channel of zeros has 1.0."""
-    magnitude = np.abs(weight.astype(np.float32, copy=False))
+def weight_grid(layer: Layer, weight: Array, low: int, high: int, *, per_channel: bool) -> Grid:
+    """Symmetric scales of i8, for each output channel or for all: `numerics.symmetric_scales`, zero point 0."""
+    axes = None
     if per_channel and layer.output_axis is not None:
         axes = tuple(k for k in range(weight.ndim) if k != layer.output_axis % weight.ndim)
-        largest = magnitude.max(axis=axes, initial=0.0)
-    else:
-        largest = np.asarray(magnitude.max(initial=0.0))
-    scales = np.asarray(largest / np.float32(high), np.float32)
-    tiny = np.finfo(np.float32).tiny
-    scales = np.where(scales < tiny, np.where(largest == 0, np.float32(1), np.float32(tiny)), scales)
-    return Grid(scales.astype(np.float32), np.zeros(scales.shape, np.int32), low, high, dtype)
+    scales = numerics.symmetric_scales(np.abs(weight).max(axis=axes, initial=0.0), high)
+    return Grid(scales, np.zeros(scales.shape, np.int32), low, high, np.int8)
 
 
 def result_error(layer: Layer, weight: Array, grid: Grid, codes: Array, hessian: Float64) -> Float64:

@@ -9,7 +9,6 @@ the data. Sums are integers: values in units of 2^-40, rounded one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -191,11 +190,3 @@ def fitting_exponent(low: float, high: float) -> int:
     while _bins(low, high, guess) > BINS:
         guess += 1
     return guess
-
-
-def merged(parts: Sequence[Statistics]) -> Statistics:
-    """The statistics of all values that `parts` were made from."""
-    whole = Statistics()
-    for part in parts:
-        whole.merge(part)
-    return whole

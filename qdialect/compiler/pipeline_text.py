@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes as xdsl_passes
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
@@ -33,24 +34,8 @@ class PipelineError(UserError):
 
 def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Factories of our passes, and of xDSL's that pipelines need, by name; `outside_passes` has more."""
-
-    def get_canonicalize() -> type[ModulePass]:
-        from xdsl.transforms.canonicalize import CanonicalizePass
-
-        return CanonicalizePass
-
-    def get_cse() -> type[ModulePass]:
-        from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
-
-        return CommonSubexpressionElimination
-
-    def get_dce() -> type[ModulePass]:
-        from xdsl.transforms.dead_code_elimination import DeadCodeElimination
-
-        return DeadCodeElimination
-
-    own = {"canonicalize": get_canonicalize, "cse": get_cse, "dce": get_dce}
-    return {**own, **get_all_passes()}
+    theirs = xdsl_passes()
+    return {**{name: theirs[name] for name in _XDSL_SUMMARIES}, **get_all_passes()}
 
 
 def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:

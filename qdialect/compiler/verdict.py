@@ -134,10 +134,8 @@ class Verdict:
 
     def _size(self) -> str:
         line = f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
-        more, in_float = (
-            self.bytes - self.bytes_before,
-            sum(one.bytes - one.bytes_before for one in self.floats),
-        )
+        more = self.bytes - self.bytes_before
+        in_float = sum(one.bytes - one.bytes_before for one in self.floats)
         is_why = 4 * more > self.bytes_before and 2 * in_float > more
         return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
 

@@ -29,7 +29,6 @@ from qdialect.dialects.quant_types import (
     AnyType,
     CalibratedType,
     UniformType,
-    normalized,
     verify_quantized_tensor,
 )
 
@@ -47,7 +46,6 @@ __all__ = [
     "UniformParameters",
     "UniformType",
     "element_type_of",
-    "normalized",
     "verify_quantized_tensor",
     "with_element_type",
 ]

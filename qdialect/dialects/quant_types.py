@@ -376,21 +376,3 @@ def _verify_blocks(element: UniformType, shape: Sequence[int]) -> None:
                 f"dimension size {count} of scales tensor at axis {axis} should match "
                 f"(tensor dimension at axis / block sizes at axis) = {expected}"
             )
-
-
-def normalized(element: UniformType) -> UniformType:
-    """
-    The plainest type with the same meaning, by the layout alone (upstream's --normalize-quant-types).
-
-    Sub-channel with one scale is per tensor; with exactly one dimension of scales that is not 1, and blocks
-    of size 1 along it, it is per axis. Equal scales are not merged.
-    """
-    if element.blocks is None:
-        return element
-    scales, zero_points = element.scales.reshape(-1), element.zero_points.reshape(-1)
-    if scales.size == 1:
-        return UniformType.per_tensor(element.storage, scales[0], int(zero_points[0]), element.expressed)
-    axes = [axis for axis, size in enumerate(element.scales.shape) if size != 1]
-    if len(axes) == 1 and dict(element.blocks).get(axes[0]) == 1:
-        return UniformType.per_axis(element.storage, axes[0], scales, zero_points, element.expressed)
-    return element

@@ -155,9 +155,7 @@ def under_clamp(value: SSAValue, clamp: Sequence[Operation]) -> SSAValue | None:
 def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """The real value of stored integer `end`: (), or an array that broadcasts along the type's axis."""
     stored = np.full(type.scales.shape, end, np.int32)
-    real = numerics.dequantize(
-        stored, type.scales, type.zero_points, dtype
-    )  # one for each channel: no axis yet
+    real = numerics.dequantize(stored, type.scales, type.zero_points, dtype)  # of each channel: no axis yet
     return real if type.is_per_tensor else numerics.expand_parameters(real, shape, type.axis)
 
 

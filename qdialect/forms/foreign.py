@@ -70,11 +70,8 @@ def channels_first(
         x = source.operands[0]
     else:
         x = nodes.transpose(op.operands[0], to_first)
-    shape, element = (
-        shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2),
-        known_element(op.results[0].type),
-    )
-    type = tensor_type(element, tuple(shape[p] for p in to_first))
+    shape = shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2)
+    type = tensor_type(known_element(op.results[0].type), tuple(shape[p] for p in to_first))
     result = nodes.add(name, [x, *op.inputs[1:]], type, attributes)
     nodes.transpose(result, to_last, op.results[0].type)
     return nodes.ops

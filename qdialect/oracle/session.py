@@ -54,12 +54,12 @@ def _bound_memory() -> None:
 
 
 @contextmanager
-def blamed(what: str, fix: str = "") -> Generator[None]:
+def blamed(what: str) -> Generator[None]:
     """Context in which onnxruntime runs: UserError with `what` and its message, for what it raises."""
     try:
         yield
     except Exception as error:  # onnxruntime's exceptions share no base class
-        raise UserError(f"{what}: {one_line(error)}", fix) from None
+        raise UserError(f"{what}: {one_line(error)}") from None
 
 
 def _options(optimize: bool, threads: int) -> Any:

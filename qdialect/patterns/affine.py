@@ -24,7 +24,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.arithmetic import producer
 from qdialect.promises.linear import WRONG_AXIS, Linear
-from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 
@@ -60,9 +60,9 @@ def chain_to(op: OnnxOp, map: AffineMap) -> Chain:
     return Chain(map, source, length)
 
 
-def new_constant(array: Array, like: SSAValue | None, type: Attribute | None = None) -> ConstantOp:
+def new_constant(array: Array, like: SSAValue | None) -> ConstantOp:
     """A constant named after the one that it replaces."""
-    new = ConstantOp.of(from_array(array), type)
+    new = ConstantOp.of(from_array(array))
     name_after(new, like)
     return new
 
@@ -171,9 +171,7 @@ def flat_bias(op: OnnxOp, linear: Linear, channels: int) -> Array | Blocked | No
 
 def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
     """The new bias, (channels,), in the type of the result; None if it is zero and there was none."""
-    old = flat_bias(target.op, target.linear, target.channels)
-    if isinstance(old, Blocked):
-        return old
+    old = unblocked(flat_bias(target.op, target.linear, target.channels))
     if old is None and map.is_scale:
         return None
     new = folding.fold_affine_bias(map.factor, map.shift, 0.0 if old is None else old)
@@ -213,9 +211,8 @@ def replace_linear(
     ops = with_parts(target, weight, shift, op.results[0].type, drops)
     ops[-1].location = location(node_name(above), tensor_names(op))
     if shift is not None and not linear.has_bias:
-        ops[-1].location = location(
-            node_name(above)
-        )  # its numbers differ from those of the tensor of that name
+        # Its numbers differ from those of the tensor of that name.
+        ops[-1].location = location(node_name(above))
         ops.append(op_named("", "Add").build([ops[-1].results[0], shift.results[0]], [op.results[0].type]))
     rewriter.replace(op, ops)
 

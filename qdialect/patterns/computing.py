@@ -233,9 +233,7 @@ class Computation:
             constants = _renamed(op) or _quantized(op)
             if constants:
                 new += _substitute(op, constants)
-            elif all(
-                o in computed or constant(o) is not None for o in op.operands
-            ):  # otherwise an op that it depends on has failed
+            elif all(o in computed or constant(o) is not None for o in op.operands):  # else one has failed
                 computable.append(op)
                 computed.update(op.results)
         inside = set(computable)

@@ -57,7 +57,6 @@ class ComposeFunction(OnTrait[Elementwise]):
             same = next((f for f in cheaper if _is_same(f, chain, source)), None)
             if same is not None:
                 whole = op_named(same.domain, same.name).build([source], [op.results[0].type])
-                whole.location = op.location
                 rewriter.replace(op, [whole])
                 return None
         return None

@@ -55,12 +55,8 @@ def _equal(a: AffineMap, b: AffineMap) -> bool:
 
 def _folded(op: OnnxOp, promise: Scaled, map: AffineMap) -> list[Operation] | Blocked:
     """The normalization with another factor and shift, the last of new operations."""
-    gamma, old_shift, rank = (
-        real_constant(op.input(promise.factor)),
-        op.input(promise.shift),
-        rank_of(op.operands[0]),
-    )
-    beta = real_constant(old_shift)
+    rank, old_shift = rank_of(op.operands[0]), op.input(promise.shift)
+    gamma, beta = real_constant(op.input(promise.factor)), real_constant(old_shift)
     if gamma is None or rank is None or (beta is None and old_shift is not None):
         return COMPUTED_WEIGHT
     first = normal_axis(op.int_attr("axis", promise.first_axis), rank)

@@ -107,9 +107,8 @@ class PairWriter:
         behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
         wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
         clip = [] if behind else clamped_real(real, type, anchor, always=wide)
-        if (
-            clip and type.storage.is_full_range
-        ):  # it may be folded when the model is read, and the node's name with it
+        if clip and type.storage.is_full_range:
+            # It may be folded when the model is read, and the node's name with it.
             node = f"{name}_QuantizeLinear"
             for one in clip:
                 one.location = location("")

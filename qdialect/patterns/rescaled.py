@@ -30,9 +30,7 @@ class ReadRescaled(OnTrait[Affine]):
         if shape_of(value.type) != shape_of(op.results[0].type):
             return
         plain = StorageCastOp(value, with_element(value.type, storage_element(type)))
-        read = StorageCastOp(plain.results[0], op.results[0].type)
-        read.location = op.location
-        rewriter.replace(op, [plain, read])
+        rewriter.replace(op, [plain, StorageCastOp(plain.results[0], op.results[0].type)])
 
 
 def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:

@@ -9,20 +9,21 @@ HALF = 128
 
 def signed(type: UniformType) -> UniformType | None:
     """The i8 type of the same real numbers; None if `type` is not u8."""
-    s = type.storage
-    if s.width != 8 or s.signed or type.blocks:
-        return None
-    storage = Storage.make(8, True, s.low - HALF, s.high - HALF)
-    return type.replace(storage=storage, zero_points=type.zero_points - HALF)
+    return None if type.storage.signed else _flipped(type, -HALF)
 
 
 def unsigned(type: UniformType) -> UniformType | None:
     """The u8 type of the same real numbers; None if `type` is not i8."""
+    return _flipped(type, HALF) if type.storage.signed else None
+
+
+def _flipped(type: UniformType, by: int) -> UniformType | None:
+    """The type of the other signedness, its integers moved by `by`; None for one in blocks, or not of 8 bits."""
     s = type.storage
-    if s.width != 8 or not s.signed or type.blocks:
+    if s.width != 8 or type.blocks:
         return None
-    storage = Storage.make(8, False, s.low + HALF, s.high + HALF)
-    return type.replace(storage=storage, zero_points=type.zero_points + HALF)
+    storage = Storage.make(8, not s.signed, s.low + by, s.high + by)
+    return type.replace(storage=storage, zero_points=type.zero_points + by)
 
 
 def symmetric(type: UniformType) -> UniformType | None:

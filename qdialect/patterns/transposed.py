@@ -59,9 +59,7 @@ class ReduceTransposed(OnTrait[Reduces]):
             inputs.append(nodes.ints(along, "axes"))
         elif "axes" in attributes:
             attributes["axes"] = ints_attr(tuple(along))
-        new = type(op).build(inputs, op.result_types, attributes)
-        new.location = op.location
-        rewriter.replace(op, [*nodes.ops, new])
+        rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, attributes)])
         return None
 
 

@@ -118,10 +118,8 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
 
 def _is_merged(quantize: OnnxOp) -> bool:
     """True if a session would merge a quantize with one to another type, of which it takes all dequantized numbers."""
-    cast, users = (
-        written_dequantize(quantize.operands[0]),
-        [use.operation for use in quantize.results[0].uses],
-    )
+    cast = written_dequantize(quantize.operands[0])
+    users = [use.operation for use in quantize.results[0].uses]
     first = None if cast is None else cast.operands[0].owner
     if cast is None or not isinstance(first, OnnxOp) or first.get_trait(QuantizeForm) is None:
         return False
@@ -280,10 +278,8 @@ def _is_rounded(op: OnnxOp) -> bool:
     True if a session would make MatMulNBits of a product of bytes, as it sees no cast in front of it that it could make
     another kernel of, and round the activation to 8 bits anew, in blocks with scales of their own.
     """
-    promise, cast = (
-        op.get_trait(WeightOnly),
-        written_dequantize(op.operands[1]) if len(op.operands) > 1 else None,
-    )
+    promise = op.get_trait(WeightOnly)
+    cast = written_dequantize(op.operands[1]) if len(op.operands) > 1 else None
     if promise is None or cast is None or promise.guard(op) is not None or op.int_attr("transB", 0):
         return False
     bias, weight = op.input(2), cast.operands[0]

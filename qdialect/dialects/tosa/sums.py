@@ -117,11 +117,8 @@ class TransposeConv2DOp(_Convolution):
     out_pad = prop_def(_INTS)
 
     def check_images(self) -> None:
-        kernel, strides, pads = (
-            sizes(self.weight)[1:3],
-            attribute_ints(self.stride),
-            attribute_ints(self.out_pad),
-        )
+        kernel, strides = sizes(self.weight)[1:3], attribute_ints(self.stride)
+        pads = attribute_ints(self.out_pad)
         check_window(kernel, pads, strides, least_pad=1 - min(kernel))
         expected = [
             (size - 1) * stride + sum(pads[2 * k : 2 * k + 2]) + kernel[k]

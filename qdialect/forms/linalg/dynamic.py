@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape
-from qdialect.forms.linalg.reductions import larger, reduced, smaller
+from qdialect.forms.linalg.reductions import folding, larger, reduced, smaller
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.ir.values import normal_axis
 from qdialect.reasons import Blocked
@@ -38,8 +38,8 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
     x, last = site.as_it_lies(op.operands[0])
     shape = known_shape(x.type)
     axes = range(len(shape))
-    low = reduced(site, x, axes, f32, 0, lambda body, args: smaller(body, args[1], args[0]))
-    high = reduced(site, x, axes, f32, 0, lambda body, args: larger(body, args[1], args[0]))
+    low = reduced(site, x, axes, f32, 0, folding(smaller))
+    high = reduced(site, x, axes, f32, 0, folding(larger))
 
     def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         size = body.do(arith.DivfOp(body.do(arith.SubfOp(args[1], args[0])), body.number(STEPS, f32)))

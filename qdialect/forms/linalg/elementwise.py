@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
-from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop
+from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import per_tensor
 from qdialect.ir.values import constant_array, real_constant
@@ -27,16 +27,9 @@ OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for float32
 
 def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool) -> Operand:
     """An operand that is broadcast to a result of `shape`, in ONNX's order of axes."""
-    own = site.shape(value)
-    first = len(shape) - len(own)
-    kept = [k for k, size in enumerate(own) if size == shape[first + k]]
-    turned = last and len(own) == len(shape) and len(kept) == len(own)
-    tensor = site.operand(value, last=turned)
-    if turned:
-        return Operand(tensor, [loop(k) for k in range(len(own))])
-    if len(kept) < len(own):
-        tensor = site.reshape(tensor, [own[k] for k in kept])
-    return Operand(tensor, [loop(site.axis(first + k, last=last)) for k in kept])
+    if last and site.shape(value) == tuple(shape):
+        return Operand(site.operand(value, last=True), loops(len(shape)))
+    return site.broadcast(site.operand(value), shape, last=last)
 
 
 def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[int]) -> None:
@@ -66,26 +59,16 @@ def _is_float(value: SSAValue) -> bool:
     return quantized_of(value.type) is not None or isinstance(element_of(value.type), Float32Type)
 
 
-def _floats(function: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    if not all(map(_is_float, (*op.operands, op.results[0]))):
+def _of_reals(function: Function, count: int | None, op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    operands = op.operands[:count]
+    if not all(map(_is_float, (*operands, op.results[0]))):
         return OTHER_ELEMENT
-    return _joined(op, site, function, range(len(op.operands)))
+    return _joined(op, site, function, range(len(operands)))
 
 
-def _unary(function: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    if not all(map(_is_float, (op.operands[0], op.results[0]))):
-        return OTHER_ELEMENT
-    return _joined(op, site, function, [0])
-
-
-def floats(function: Function) -> LinalgForm:
-    """The form of a function of the real values of all operands."""
-    return LinalgForm(partial(_floats, function))
-
-
-def unary(function: Function) -> LinalgForm:
-    """The form of a function of the real values of the first operand."""
-    return LinalgForm(partial(_unary, function))
+def of_reals(function: Function, count: int | None = None) -> LinalgForm:
+    """The form of a function of the real values of the first `count` operands, or of all."""
+    return LinalgForm(partial(_of_reals, function, count))
 
 
 def _f(body: Body, value: float) -> SSAValue:
@@ -230,14 +213,10 @@ def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types = {quantized_of(v.type) for v in (*op.operands[1:], op.results[0])}
     if len(types) > 1:
         return _joined(op, site, lambda body, args, _: body.do(arith.SelectOp(*args)), [0, 1, 2])
-    return _stored(op, site, lambda body, args: body.do(arith.SelectOp(*args[:3])))
-
-
-def _stored(op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAValue]], SSAValue]) -> None:
-    """`compute` of the stored elements."""
-    shape = site.shape(op.results[0])
-    operands = [_read(site, value, shape, last=False) for value in op.operands]
-    site.give(op.results[0], site.generic(operands, shape, stored_element(op.results[0]), compute))
+    shape, element = site.shape(op.results[0]), stored_element(op.results[0])
+    operands = [site.broadcast(site.operand(value), shape) for value in op.operands]
+    site.give(op.results[0], site.generic(operands, shape, element, by_op(arith.SelectOp)))
+    return None
 
 
 def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -290,7 +269,7 @@ def _each_cast(op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, 
         return
     more = unblocked(_along(site, value, type, last=last))
     shape = site.shape(value, last=last)
-    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
+    operands = [Operand(tensor, loops(len(shape))), *more]
     site.give(op.results[0], site.generic(operands, shape, element, along), last=last)
 
 
@@ -339,7 +318,7 @@ UNARY: dict[str, Function] = {
 """Unary functions, by op."""
 
 ELEMENTWISE_FORMS: dict[tuple[str, str], LinalgForm] = {
-    **{("", name): unary(function) for name, function in UNARY.items()},
+    **{("", name): of_reals(function, 1) for name, function in UNARY.items()},
     ("", "Add"): _arithmetic(arith.AddfOp, arith.AddiOp),
     ("", "Sub"): _arithmetic(arith.SubfOp, arith.SubiOp),
     ("", "Mul"): _arithmetic(arith.MulfOp, arith.MuliOp),
@@ -347,8 +326,8 @@ ELEMENTWISE_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "Max"): _arithmetic(arith.MaximumfOp, arith.MaxSIOp),
     ("", "Min"): _arithmetic(arith.MinimumfOp, arith.MinSIOp),
     ("", "Sum"): _arithmetic(arith.AddfOp, arith.AddiOp),
-    ("", "Pow"): floats(_op(math.PowFOp)),
-    ("", "PRelu"): floats(_prelu),
+    ("", "Pow"): of_reals(_op(math.PowFOp)),
+    ("", "PRelu"): of_reals(_prelu),
     ("", "Clip"): LinalgForm(_clip),
     ("", "Where"): LinalgForm(_where),
     ("", "Cast"): LinalgForm(_cast),

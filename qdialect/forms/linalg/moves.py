@@ -23,9 +23,9 @@ from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 
-def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
+def _moves(op: OnnxOp) -> Blocked | None:
     """`Blocked` if the stored elements cannot be moved unchanged: operand and result differ in type."""
-    a, b = quantized_of(op.operands[place].type), quantized_of(op.results[0].type)
+    a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if (a is None) != (b is None) or (a is not None and b is not None and a.is_per_tensor and a != b):
         return OTHER_TYPE
     return None

@@ -8,23 +8,19 @@ from math import prod
 import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_in, types_of
+from qdialect.forms.linalg.reductions import LEAST, added, folding, larger, reduced, stored_in, types_of
 from qdialect.forms.linalg.scalars import dequantized, quantized
-from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
+from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import COMPUTED, STATISTICS_USED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import Array
 from qdialect.reasons import Blocked
-
-
-def _sum(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
-    return body.do(arith.AddfOp(a, b))
 
 
 def _real(site: LinalgSite, value: SSAValue, type: UniformType | None) -> SSAValue:
@@ -39,21 +35,12 @@ def _give(site: LinalgSite, op: OnnxOp, value: SSAValue, type: UniformType | Non
 
 
 def _with_rows(
-    site: LinalgSite,
-    x: SSAValue,
-    rows: SSAValue,
-    axes: Sequence[int],
-    kind: Callable[[Body, SSAValue, SSAValue], SSAValue],
+    site: LinalgSite, x: SSAValue, rows: SSAValue, axes: Sequence[int], kind: type[Operation]
 ) -> SSAValue:
     """`kind` of each element of `x` and of the reduction of its row. rows: `x` reduced over `axes`."""
     shape = known_shape(x.type)
     kept = [loop(k) for k in range(len(shape)) if k not in axes]
-    return site.generic(
-        [Operand(x, loops(len(shape))), Operand(rows, kept)],
-        shape,
-        f32,
-        lambda body, args: kind(body, args[0], args[1]),
-    )
+    return site.generic([Operand(x, loops(len(shape))), Operand(rows, kept)], shape, f32, by_op(kind))
 
 
 def _softmax(op: OnnxOp, site: LinalgSite) -> None:
@@ -61,15 +48,15 @@ def _softmax(op: OnnxOp, site: LinalgSite) -> None:
     types = types_of(op)
     x = _real(site, op.operands[0], types.x)
     axis = [normal_axis(op.int_attr("axis", -1), len(known_shape(x.type)))]
-    top = reduced(site, x, axis, f32, LEAST, lambda body, args: larger(body, args[-1], args[0]))
-    less = _with_rows(site, x, top, axis, lambda body, a, b: body.do(arith.SubfOp(a, b)))
-    grown = site.each([less], f32, lambda body, args: body.do(math.ExpOp(args[0])))
-    total = reduced(site, grown, axis, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
+    top = reduced(site, x, axis, f32, LEAST, folding(larger))
+    less = _with_rows(site, x, top, axis, arith.SubfOp)
+    grown = site.each([less], f32, by_op(math.ExpOp))
+    total = reduced(site, grown, axis, f32, 0, folding(added))
     if op.op_type == "LogSoftmax":
-        logs = site.each([total], f32, lambda body, args: body.do(math.LogOp(args[0])))
-        result = _with_rows(site, less, logs, axis, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+        logs = site.each([total], f32, by_op(math.LogOp))
+        result = _with_rows(site, less, logs, axis, arith.SubfOp)
     else:
-        result = _with_rows(site, grown, total, axis, lambda body, a, b: body.do(arith.DivfOp(a, b)))
+        result = _with_rows(site, grown, total, axis, arith.DivfOp)
     _give(site, op, result, types.y)
 
 
@@ -105,9 +92,7 @@ def _normalized(
             return COMPUTED
         more = site.broadcast(site.constant(aligned(real), np.float32), shape)
         operands = [Operand(result, loops(len(shape))), more]
-        result = site.generic(
-            operands, shape, f32, lambda body, args, kind=kind: body.do(kind(args[0], args[1]))
-        )
+        result = site.generic(operands, shape, f32, by_op(kind))
     _give(site, op, result, types.y)
     for other in op.results[1:]:
         site.give(other, site.filled(known_shape(other.type), f32, 0))
@@ -117,19 +102,19 @@ def _normalized(
 def _standardized(site: LinalgSite, x: SSAValue, axes: Sequence[int], epsilon: np.float32) -> SSAValue:
     """(x - mean) / sqrt(variance + epsilon), mean and variance over `axes`."""
     count = float(prod(known_shape(x.type)[k] for k in axes))
-    total = reduced(site, x, axes, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
+    total = reduced(site, x, axes, f32, 0, folding(added))
     mean = site.each([total], f32, lambda b, args: b.do(arith.DivfOp(args[0], b.number(count, f32))))
-    less = _with_rows(site, x, mean, axes, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+    less = _with_rows(site, x, mean, axes, arith.SubfOp)
 
     def squares(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        return _sum(body, args[-1], body.do(arith.MulfOp(args[0], args[0])))
+        return added(body, args[-1], body.do(arith.MulfOp(args[0], args[0])))
 
     def deviation(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         variance = body.do(arith.DivfOp(args[0], body.number(count, f32)))
-        return body.do(math.SqrtOp(_sum(body, variance, body.number(float(epsilon), f32))))
+        return body.do(math.SqrtOp(added(body, variance, body.number(float(epsilon), f32))))
 
     spread = site.each([reduced(site, less, axes, f32, 0, squares)], f32, deviation)
-    return _with_rows(site, less, spread, axes, lambda body, a, b: body.do(arith.DivfOp(a, b)))
+    return _with_rows(site, less, spread, axes, arith.DivfOp)
 
 
 def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -154,9 +139,9 @@ def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         real = args[0] if types.x is None else dequantized(body, args[0], types.x)
         factor, shift = args[1], args[2]
         if len(more) > 2:
-            spread = body.do(math.SqrtOp(_sum(body, args[4], body.number(float(epsilon), f32))))
+            spread = body.do(math.SqrtOp(added(body, args[4], body.number(float(epsilon), f32))))
             real, factor = body.do(arith.SubfOp(real, args[3])), body.do(arith.DivfOp(factor, spread))
-        result = _sum(body, body.do(arith.MulfOp(real, factor)), shift)
+        result = added(body, body.do(arith.MulfOp(real, factor)), shift)
         return result if types.y is None else quantized(body, result, types.y)
 
     site.give(op.results[0], site.generic(operands, shape, stored_element(op.results[0]), compute), last=last)

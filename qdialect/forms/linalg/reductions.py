@@ -47,17 +47,21 @@ def types_of(op: OnnxOp) -> Types:
     return Types(x, y)
 
 
-def _step(types: Types, fold: Fold | None) -> Compute:
-    """Step of a reduction: `fold` of floats; for integers the sum of the differences to the zero point."""
+def folding(fold: Fold) -> Compute:
+    """Step of a reduction: `fold` of the accumulator and the element."""
+    return lambda body, args: fold(body, args[-1], args[0])
 
-    def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        if fold is not None:
-            return fold(body, args[-1], args[0])
-        if types.x is None:
-            return body.do(arith.AddfOp(args[-1], args[0]))
-        return body.do(arith.AddiOp(args[-1], centred(body, args[0], types.x)))
 
-    return step
+def added(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The sum of two floats."""
+    return body.do(arith.AddfOp(a, b))
+
+
+def _adding(type: UniformType | None) -> Compute:
+    """Step of a sum: of floats, or of the differences of integers of `type` to the zero point."""
+    if type is None:
+        return folding(added)
+    return folding(lambda body, total, x: body.do(arith.AddiOp(total, centred(body, x, type))))
 
 
 def larger(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -148,7 +152,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         site,
         window,
         least,
-        lambda body, args: larger(body, args[-1], args[0]),
+        folding(larger),
         (stored_element(op.operands[0]), least),
     )
     site.give(op.results[0], out, last=last)
@@ -196,7 +200,7 @@ def _average_pool(op: OnnxOp, site: LinalgSite) -> None:
     types, window = types_of(op), pool(op)
     filling = 0 if types.x is None else int(types.x.zero_point)
     start = (f32 if types.x is None else i32, 0.0)
-    total, last = _pooled(op, site, window, filling, _step(types, None), start)
+    total, last = _pooled(op, site, window, filling, _adding(types.x), start)
     counts = pool_counts(op, window)
     if len(set(counts.reshape(-1).tolist())) == 1:
         divisor: SSAValue | float = float(counts.reshape(-1)[0])
@@ -222,7 +226,7 @@ def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> None:
     types, axes = types_of(op), unblocked(reduced_axes(op))
     (x, last), shape = site.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
     element = f32 if types.x is None else i32
-    total = reduced(site, x, [site.axis(k, last=last) for k in axes], element, 0, _step(types, None))
+    total = reduced(site, x, [site.axis(k, last=last) for k in axes], element, 0, _adding(types.x))
     count = float(prod(shape[k] for k in axes)) if is_mean else 1.0
     result = _finish(site, total, types, count) if is_mean or types != (None, None) else total
     site.give(op.results[0], _in_shape(op, site, result, axes, last=last))
@@ -246,8 +250,7 @@ def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked |
             return OTHER_ELEMENT
         first = types.x.storage.low if first < 0 else types.x.storage.high
     x = site.operand(op.operands[0])
-    step: Compute = _step(types, fold)
-    result = reduced(site, x, axes, known_element(x.type), first, step)
+    result = reduced(site, x, axes, known_element(x.type), first, folding(fold))
     site.give(op.results[0], site.reshape(result, site.shape(op.results[0])))
     return None
 

@@ -75,6 +75,11 @@ class Operand(NamedTuple):
     axes: Axes
 
 
+def by_op(kind: type[Operation]) -> Compute:
+    """The element that operation `kind` computes from those of the operands."""
+    return lambda body, args: body.do(kind(*args[:-1]))
+
+
 def loop(place: int) -> AffineExpr:
     """The index of loop `place`."""
     return AffineExpr.dimension(place)
@@ -165,14 +170,17 @@ class LinalgSite(Site):
             [self.broadcast(value, shape)], shape, known_element(value.type), lambda body, args: args[0]
         )
 
-    def broadcast(self, value: SSAValue, shape: Sequence[int]) -> Operand:
-        """A tensor as an operand that is broadcast to `shape`: its axes of size 1 are removed."""
+    def broadcast(self, value: SSAValue, shape: Sequence[int], *, last: bool = False) -> Operand:
+        """
+        A tensor as an operand that is broadcast to `shape`: its axes of size 1 are removed. last: the result has its
+        channels last, though `shape` is in ONNX's order.
+        """
         own = known_shape(value.type)
         first = len(shape) - len(own)
         kept = [k for k, size in enumerate(own) if size == shape[first + k]]
         if len(kept) < len(own):
             value = self.reshape(value, [own[k] for k in kept])
-        return Operand(value, [loop(first + k) for k in kept])
+        return Operand(value, [loop(self.axis(first + k, last=last)) for k in kept])
 
     def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         shape = known_shape(value.type)

@@ -155,38 +155,32 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
     type = unblocked(per_tensor(op.results[0]))
     if type is None and known_element(op.results[0].type) != f32:
         return FLOAT32_ONLY
-    shape = known_shape(sum.value.type)
+    scale, bias, shape = sum.scale, sum.bias, known_shape(sum.value.type)
+    if type is None and scale is None and bias is None:
+        return sum.value
+    if scale is not None and bias is None and type is not None:
+        scale = np.asarray(scale / type.scales, np.float32)
+    known = [numbers for numbers in (scale, bias) if numbers is not None]
+    each = [numbers.reshape(-1) for numbers in known if numbers.size > 1]
+    channel = [loop(sum.channel)]
     operands = [Operand(sum.value, loops(len(shape)))]
-    numbers: list[npt.NDArray[np.float32] | None] = [None, None]
-    scale = sum.scale
-    if scale is not None:
-        numbers[0] = scale
-        if type is not None and sum.bias is None:
-            numbers[0] = np.asarray(scale / type.scales, np.float32)
-    numbers[1] = sum.bias
-    places: list[int | None] = [None, None]
-    for k, one in enumerate(numbers):
-        if one is not None and one.size > 1:
-            places[k] = len(operands)
-            operands.append(Operand(site.constant(one.reshape(-1), np.float32), [loop(sum.channel)]))
-
-    def element(body: Body, args: Sequence[SSAValue], k: int) -> SSAValue | None:
-        place, number = places[k], numbers[k]
-        if place is not None:
-            return args[place]
-        return None if number is None else body.number(float(number.reshape(-1)[0]), f32)
+    operands += [Operand(site.constant(numbers, np.float32), channel) for numbers in each]
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        factor, bias = element(body, args, 0), element(body, args, 1)
-        if factor is not None and type is not None and bias is None:
-            return requantized(body, args[0], factor, type)
-        real = args[0] if factor is None else body.do(arith.SIToFPOp(args[0], f32))
-        real = real if factor is None else body.do(arith.MulfOp(real, factor))
-        real = real if bias is None else body.do(arith.AddfOp(real, bias))
+        of_channels = iter(args[1:])
+        numbers = [
+            next(of_channels) if one.size > 1 else body.number(float(one.reshape(-1)[0]), f32)
+            for one in known
+        ]
+        if scale is not None and bias is None and type is not None:
+            return requantized(body, args[0], numbers[0], type)
+        real = args[0]
+        if scale is not None:
+            real = body.do(arith.MulfOp(body.do(arith.SIToFPOp(real, f32)), numbers[0]))
+        if bias is not None:
+            real = body.do(arith.AddfOp(real, numbers[-1]))
         return real if type is None else quantized(body, real, type)
 
-    if type is None and scale is None and sum.bias is None:
-        return sum.value
     return site.generic(operands, shape, stored_element(op.results[0]), compute)
 
 

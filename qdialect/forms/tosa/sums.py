@@ -112,8 +112,8 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
         return Blocked(
             "accumulator-overflow", f"sums can reach {largest}, int32 ends at {numerics.INT32_MAX}"
         )
-    blocked = takes(ratio, largest)
-    return blocked if blocked is not None else _Factors(x, y, weight, zero, bias, ratio, largest)
+    unblocked(takes(ratio, largest))
+    return _Factors(x, y, weight, zero, bias, ratio, largest)
 
 
 def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
@@ -265,9 +265,7 @@ def _by_matrix(
         return Blocked("batch-broadcast", "one stack of matrices is repeated for another")
     ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
     reach = 255 * 255 * first[-1]
-    blocked = takes(ratio, reach)
-    if blocked is not None:
-        return blocked
+    unblocked(takes(ratio, reach))
     operands = [
         site.reshape(left, (batch, rows, first[-1])),
         site.reshape(right, (batch, *second[-2:])),

@@ -45,7 +45,6 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
         w = nodes.constant(stored, name=name, type=tensor_type(type, stored.shape))
         known = {k: v for k, v in op.onnx_attributes.items() if k in form.attributes}
         nodes.add("Conv", [op.operands[0], w], op.results[0].type, {**known, "group": shape[1]})
-        nodes.ops[-1].location = op.location
         rewriter.replace(op, nodes.ops)
         return None
 

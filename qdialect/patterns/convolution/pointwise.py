@@ -33,11 +33,8 @@ class WriteAsPointwise(OnForm[AsPointwise], ForTarget):
             return None
         if not (x.is_per_tensor and y.is_per_tensor and isinstance(x.expressed, Float32Type)):
             return None
-        least, rows, outputs = (
-            costs.get(form.kernel, {}).get(LEAST),
-            form.rows(op),
-            linear.output_channels(op),
-        )
+        least = costs.get(form.kernel, {}).get(LEAST)
+        rows, outputs = form.rows(op), linear.output_channels(op)
         if least is None or outputs is None:
             return None
         if rows is None or rows < least:
