@@ -14,7 +14,7 @@ from qdialect.ir.values import ints_of, normal_axis
 from qdialect.numerics.pixels import nearest_pixels
 from qdialect.promises.resizing import scaling
 from qdialect.promises.window import halved
-from qdialect.reasons import COMPUTED_PADS, Blocked, Refused
+from qdialect.reasons import Blocked
 
 
 class Pool(NamedTuple):
@@ -73,16 +73,6 @@ def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
     if axes is None and op.input(1) is not None:
         return COMPUTED
     return sorted(normal_axis(a, rank) for a in axes) if axes else list(range(rank))
-
-
-def pads_of(op: OnnxOp) -> dict[int, tuple[int, int]]:
-    """Elements that a Pad adds before and behind each of its axes; negative ones are removed. Raises Refused."""
-    pads, axes, rank = ints_of(op, "pads", 1), ints_of(op, "axes", 3), len(known_shape(op.operands[0].type))
-    if pads is None or (op.input(3) is not None and axes is None):
-        raise Refused(COMPUTED_PADS)
-    where = range(rank) if axes is None else [normal_axis(a, rank) for a in axes]
-    half = len(pads) // 2
-    return dict(zip(where, zip(pads[:half], pads[half:], strict=True), strict=True))
 
 
 def tiled(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]]:

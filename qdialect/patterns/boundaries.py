@@ -72,6 +72,12 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     return integers.results[0]
 
 
+def _takers(op: OnnxOp, slot: Slot) -> list[tuple[Operation, int]]:
+    """What takes the values that enter a slot, and in which place: the op itself, the ends of its subgraphs."""
+    own = [] if slot.operand is None else [(op, slot.operand)]
+    return [*own, *((end, place) for end, place, _ in yields(op, slot))]
+
+
 def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
     """Change a result to quantized `type` and cast it for its users; a dequantized value takes the tensor's name."""
     names = tensor_names(op)
@@ -138,11 +144,8 @@ class SinkAcross(OnTrait[Carries]):
         if (inside := argument(op, slot)) is not None:
             new = rewriter.retype(inside, with_element(inside.type, type))
             _read(new, type, cast, first_of(op.regions[0].block), rewriter)
-        if slot.operand is not None:
-            value = op.operands[slot.operand]
-            rewriter.set_operand(op, slot.operand, _integers(value, type, op, rewriter))
-        for end, place, value in yields(op, slot):
-            rewriter.set_operand(end, place, _integers(value, type, end, rewriter))
+        for user, place in _takers(op, slot):
+            rewriter.set_operand(user, place, _integers(user.operands[place], type, user, rewriter))
         if slot.result is not None:
             _cast_below(op, slot.result, type, cast, rewriter)
 
@@ -248,14 +251,6 @@ class StoreAcross(OnTrait[Carries], ForTarget):
         return None
 
     def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> None:
-        def store(user: Operation, place: int) -> None:
-            value = user.operands[place]
-            type = quantized_of(value.type)
-            if type is not None:
-                cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
-                rewriter.insert_before(user, [cast])
-                rewriter.set_operand(user, place, cast.results[0])
-
         def read(value: SSAValue, before: Operation | None) -> None:
             type = quantized_of(value.type)
             if type is None or before is None:
@@ -267,10 +262,12 @@ class StoreAcross(OnTrait[Carries], ForTarget):
 
         if (inside := argument(op, slot)) is not None:
             read(inside, op.regions[0].block.first_op)
-        if slot.operand is not None:
-            store(op, slot.operand)
-        for end, place, _ in yields(op, slot):
-            store(end, place)
+        for user, place in _takers(op, slot):
+            value = user.operands[place]
+            if (type := quantized_of(value.type)) is not None:
+                cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
+                rewriter.insert_before(user, [cast])
+                rewriter.set_operand(user, place, cast.results[0])
         if slot.result is not None:
             read(op.results[slot.result], op.next_op)
 

@@ -7,7 +7,7 @@ Pad: with edge, reflect or wrap it moves elements; with a constant it adds eleme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS
@@ -25,6 +24,8 @@ from qdialect.promises.filling import centered
 from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, UNKNOWN_RANK, Blocked
 
 Types = Sequence[UniformType]
+Pads = Mapping[int, tuple[int, int]]
+"""Numbers of elements that are added before and behind each axis."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,20 @@ def pad_value(op: OnnxOp) -> float | None:
     return None if array is None else float(array.reshape(-1)[0])
 
 
-def padded_axes(op: OnnxOp) -> set[int] | Blocked:
-    """The axes whose size a Pad changes."""
-    pads, rank = ints_of(op, "pads", 1), rank_of(op.operands[0])
+def pads_of(op: OnnxOp) -> Pads | Blocked:
+    """The elements that a Pad adds; negative ones are removed."""
+    pads, axes, rank = ints_of(op, "pads", 1), ints_of(op, "axes", 3), rank_of(op.operands[0])
     if rank is None:
         return UNKNOWN_RANK
     if pads is None:
         return COMPUTED_PADS
-    axes: Sequence[int] | None = range(rank)
-    if op.input(3) is not None:
-        axes = ints_of(op, "axes", 3)
-        if axes is None:
-            return Blocked("computed-parameter", "the padded axes are computed")
-    half = len(pads) // 2
-    return {normal_axis(a, rank) for k, a in enumerate(axes) if pads[k] or pads[k + half]}
+    if axes is None and op.input(3) is not None:
+        return Blocked("computed-parameter", "the padded axes are computed")
+    places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
+    if len(pads) != 2 * len(places) or any(not 0 <= at < rank for at in places):
+        return Blocked("pad-shape", "the pads do not fit the operand's rank")
+    half = len(places)
+    return dict(zip(places, zip(pads[:half], pads[half:], strict=True), strict=True))
 
 
 def _along(op: OnnxOp, type: UniformType) -> Blocked | None:
@@ -75,10 +76,10 @@ def _along(op: OnnxOp, type: UniformType) -> Blocked | None:
         return None
     if type.axis is None:
         return BLOCKED_SCALES
-    axes = padded_axes(op)
-    if isinstance(axes, Blocked):
-        return axes
-    return ALONG_AXIS if type.axis in axes else None
+    pads = pads_of(op)
+    if isinstance(pads, Blocked):
+        return pads
+    return ALONG_AXIS if any(pads.get(type.axis, ())) else None
 
 
 def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
@@ -126,44 +127,30 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
         return COMPUTED_PAD_VALUE
     if value != 0:
         return Blocked("pad-value", f"Pad puts in {value:g}, a window pads with zero")
-    pads, rank = ints_of(pad, "pads", 1), rank_of(pad.operands[0])
-    axes = ints_of(pad, "axes", 3) if pad.input(3) is not None else None
-    if rank is None:
-        return UNKNOWN_RANK
-    if pads is None or (pad.input(3) is not None and axes is None):
-        return COMPUTED_PADS
-    if any(p < 0 for p in pads):
+    pads = pads_of(pad)
+    if isinstance(pads, Blocked):
+        return pads
+    if any(min(pair) < 0 for pair in pads.values()):
         return Blocked("pad-crops", "Pad crops on one side")
-    half = len(pads) // 2
-    places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
-    if rank < 2 or len(pads) != 2 * len(places) or any(not 0 <= at < rank for at in places):
-        return Blocked("pad-shape", "the pads do not fit the operand's rank")
-    full = [0] * (2 * rank)
-    for k, at in enumerate(places):
-        full[at], full[at + rank] = pads[k], pads[k + half]
-    return _spatial(full)
+    return _spatial(pads, rank_of(pad.operands[0]) or 0)
 
 
 def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
     changed = centered(op)
     if isinstance(changed, Blocked):
         return changed
-    rank = len(shape_of(op.operands[0].type) or ())
-    full = [0] * (2 * rank)
-    for at, (before, after) in changed.items():
-        if after < before:
-            return Blocked("pad-crops", f"{op.op_type} crops as well")
-        full[at] = (after - before) // 2
-        full[at + rank] = after - before - full[at]
-    return _spatial(full)
+    if any(after < before for before, after in changed.values()):
+        return Blocked("pad-crops", f"{op.op_type} crops as well")
+    added = {at: after - before for at, (before, after) in changed.items()}
+    return _spatial({at: (more // 2, more - more // 2) for at, more in added.items()}, rank_of(op.operands[0]) or 0)
 
 
-def _spatial(full: Sequence[int]) -> tuple[int, ...] | Blocked:
-    """The pads of the spatial axes; `Blocked` if batch or channels are padded."""
-    rank = len(full) // 2
-    if rank < 2 or any(full[k] for k in (0, 1, rank, rank + 1)):
+def _spatial(pads: Pads, rank: int) -> tuple[int, ...] | Blocked:
+    """The pads of the spatial axes, first those before them; `Blocked` if batch or channels are padded."""
+    if rank < 2 or any(any(pads.get(axis, ())) for axis in (0, 1)):
         return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")
-    return (*full[2:rank], *full[rank + 2 :])
+    each = [pads.get(axis, (0, 0)) for axis in range(2, rank)]
+    return (*(before for before, _ in each), *(behind for _, behind in each))
 
 
 def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:

@@ -14,12 +14,13 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
-from qdialect.forms.geometry import nearest, pads_of, tiled
+from qdialect.forms.geometry import nearest, tiled
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, per_tensor
 from qdialect.ir.values import constant_array, normal_axis, real_constant, static_shape
 from qdialect.promises.layout import slices_of
+from qdialect.promises.padding import pads_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 
@@ -149,7 +150,8 @@ def _gather(op: OnnxOp, site: LinalgSite) -> None:
 
 
 def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    shape, mode, each = known_shape(op.operands[0].type), op.str_attr("mode", "constant"), pads_of(op)
+    shape, mode = known_shape(op.operands[0].type), op.str_attr("mode", "constant")
+    each = unblocked(pads_of(op))
     if mode != "constant":
         return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
     filling = unblocked(_filling(op))

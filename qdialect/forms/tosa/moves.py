@@ -16,12 +16,13 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.geometry import pads_of, tiled
+from qdialect.forms.geometry import tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST
 from qdialect.ir.values import constant_array, normal_axis, real_constant
 from qdialect.promises.layout import slices_of
+from qdialect.promises.padding import pads_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 MOST_PIECES = 64
@@ -197,7 +198,7 @@ def _expand(op: OnnxOp, site: TosaSite) -> None:
 def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     unblocked(_moves(op))
     shape, type = known_shape(op.operands[0].type), uniform_of(op.results[0].type)
-    mode, each = op.str_attr("mode", "constant"), pads_of(op)
+    mode, each = op.str_attr("mode", "constant"), unblocked(pads_of(op))
     if mode != "constant":
         if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
             return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
