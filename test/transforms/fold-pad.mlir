@@ -159,7 +159,7 @@ func.func @unmoved_computed_pads(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32
 func.func @unmoved_computed_axes(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>, %k: tensor<2xi64>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
   %a = onnx.Pad(%x, %p, _, %k) : (tensor<1x2x5x4xf32>, tensor<4xi64>, tensor<2xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{the pads are computed [fold-pad: computed-parameter]}}
+  // expected-remark@+1 {{the padded axes are computed [fold-pad: computed-parameter]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
