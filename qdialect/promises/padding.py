@@ -142,7 +142,8 @@ def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
     if any(after < before for before, after in changed.values()):
         return Blocked("pad-crops", f"{op.op_type} crops as well")
     added = {at: after - before for at, (before, after) in changed.items()}
-    return _spatial({at: (more // 2, more - more // 2) for at, more in added.items()}, rank_of(op.operands[0]) or 0)
+    halves = {at: (more // 2, more - more // 2) for at, more in added.items()}
+    return _spatial(halves, rank_of(op.operands[0]) or 0)
 
 
 def _spatial(pads: Pads, rank: int) -> tuple[int, ...] | Blocked:
