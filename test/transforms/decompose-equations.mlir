@@ -86,6 +86,8 @@ func.func @implicit_ellipsis(%a: tensor<2x3x4xf32>, %b: tensor<2x5x4xf32>) -> te
 
 !q = !quant.uniform<u8:f32, 0.02:128>
 
+// CHECK-LABEL: func.func @dequantized(
+// CHECK: onnx.MatMul(
 // QUANTIZED-LABEL: func.func @dequantized(
 // QUANTIZED: onnx.MatMul(
 func.func @dequantized(%a: tensor<3x4x!q>, %b: tensor<4x2x!q>) -> tensor<3x2xf32> {
@@ -95,6 +97,8 @@ func.func @dequantized(%a: tensor<3x4x!q>, %b: tensor<4x2x!q>) -> tensor<3x2xf32
   func.return %y : tensor<3x2xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_half_dequantized(
+// CHECK: onnx.MatMul(
 // QUANTIZED-LABEL: func.func @unmoved_half_dequantized(
 // QUANTIZED: onnx.Einsum(
 func.func @unmoved_half_dequantized(%x: tensor<3x4xf32>, %b: tensor<4x2x!q>) -> tensor<3x2xf32> {
