@@ -43,14 +43,42 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
     return None
 
 
-def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -> bool:
-    """True if the producer of `value` and its only user are one kernel."""
+def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool, hoists: bool) -> bool:
+    """
+    True if the producer of `value` and its only user are one kernel. hoists: True if they may become one by moving a
+    quantize.
+    """
     user = single_user(value)
     if user is None or user not in takes:
         return False
-    if user.get_trait(Clamp) is not None:
-        return not isinstance(value.op, OnnxOp) or value.op.get_trait(Commutes) is None
-    return kernels and bias_behind(value.op) is user
+    return _is_clamped(value, takes, hoists=hoists) or (kernels and bias_behind(value.op) is user)
+
+
+def _is_clamped(value: OpResult, takes: Collection[Operation], *, hoists: bool) -> bool:
+    """
+    True if an op computes `value`, and a clamp is all that reads it: quantizing behind the clamp clamps as well. With
+    `hoists`, ops that move elements may stand between, on both sides of `value`.
+    """
+    below: OnnxOp | None = single_user(value)
+    while below is not None and below in takes and below.get_trait(Clamp) is None:
+        below = single_user(below.results[0]) if hoists and _moves_one(below) else None
+    if below is None or below not in takes:
+        return False
+    above = value.op
+    while hoists and isinstance(above, OnnxOp) and _moves_one(above) and above in takes:
+        source = above.operands[0]
+        if not isinstance(source, OpResult) or not source.has_one_use():
+            return False
+        above = source.op
+    return not isinstance(above, OnnxOp) or above.get_trait(Commutes) is None
+
+
+def _moves_one(op: OnnxOp) -> bool:
+    """True if all that the op does is to move elements of its first operand to its only result."""
+    promise = op.get_trait(Commutes)
+    if promise is None or op.get_trait(Clamp) is not None or len(op.results) != 1:
+        return False
+    return tuple(promise.operand_values(op)) == (op.operands[0],) and bool(promise.result_values(op))
 
 
 def clamps_in_front(takes: Collection[Operation], makes: Collection[Operation]) -> set[Operation]:

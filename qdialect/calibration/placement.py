@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.existing import is_integer, is_quantized, own_type
+from qdialect.calibration.existing import is_bounded, is_integer, is_quantized, own_type
 from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Costing, Expected, elements_of
 from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
@@ -92,12 +91,6 @@ def _has_integers(value: SSAValue) -> bool:
 def _is_joined(value: SSAValue) -> bool:
     """True if a float is the result of an existing dequantize."""
     return isinstance(value.owner, DequantizeOp) and own_type(value) is not None
-
-
-def _is_bounded(value: SSAValue) -> bool:
-    """True for a float constant all of which is finite: a mask of minus infinity is no integer."""
-    tensor = constant(value) if is_float32(value) else None
-    return tensor is not None and bool(np.isfinite(tensor.array()).all())
 
 
 class _Graph:
@@ -200,7 +193,7 @@ class _Graph:
             values = [*op.operands, op.results[0]]
         if constant(values[0]) is not None or are_unlike(promise.operand_values(op) if promise else ()):
             return False
-        return all(_has_integers(v) or is_quantized(v) or _is_bounded(v) for v in values)
+        return all(_has_integers(v) or is_quantized(v) or is_bounded(v) for v in values)
 
     def _connect(self, value: SSAValue) -> None:
         """Add the costs of a quantize and a dequantize of `value`."""
@@ -283,6 +276,7 @@ def place(
     bias: float = 1.0,
     static: bool = True,
     weights: bool = True,
+    hoists: bool = False,
 ) -> Placement:
     """
     The placement of least cost on `target`. Values need a range (`annotations.annotate`) to become integers.
@@ -290,6 +284,7 @@ def place(
     kernels: True if integer ops have kernels of their own. bias: factor applied to the costs of integer ops.
     static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
     weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
+    hoists: True if a quantize is moved above a clamp and above ops that move elements.
     """
     graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights)
     graph.build()
@@ -303,7 +298,7 @@ def place(
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     first = clamps_in_front(takes, makes)
-    _pairs(graph, takes - first, makes - first, placement)
+    _pairs(graph, takes - first, makes - first, placement, hoists)
     for op in inner_layers(func) if weights and (target.kernels or not kernels) else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:
@@ -329,7 +324,11 @@ def _weights(graph: _Graph, is_integer: Sequence[bool], placement: Placement) ->
 
 
 def _pairs(
-    graph: _Graph, takes: Collection[Operation], makes: Collection[Operation], placement: Placement
+    graph: _Graph,
+    takes: Collection[Operation],
+    makes: Collection[Operation],
+    placement: Placement,
+    hoists: bool,
 ) -> None:
     for op in graph.block.ops:
         if not isinstance(op, OnnxOp):
@@ -344,7 +343,7 @@ def _pairs(
         if not _has_integers(value) or isinstance(value.owner, ConstantOp | DequantizeOp):
             continue
         if isinstance(value, OpResult) and value.op in makes:
-            if not is_fused(value, takes, kernels=graph.kernels):
+            if not is_fused(value, takes, kernels=graph.kernels, hoists=hoists):
                 placement.pairs[value] = None
             continue
         uses = {

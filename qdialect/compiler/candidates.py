@@ -38,6 +38,7 @@ from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.exactness import Exactness
 from qdialect.ir.interface import main_of
 from qdialect.ir.values import known_array
 from qdialect.numerics import Array
@@ -253,7 +254,10 @@ class Candidates:
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
         kernels, bias = self.form != "qdq", choice.price / 100
-        placement = place(main_of(module), self.target, kernels=kernels, bias=bias, static=choice.static)
+        hoists = Exactness(self.options.exactness) is not Exactness.EXACT
+        placement = place(
+            main_of(module), self.target, kernels=kernels, bias=bias, static=choice.static, hoists=hoists
+        )
         if not kernels:
             placement.dynamic.clear()
         return placement

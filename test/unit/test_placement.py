@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import onnx
@@ -158,6 +159,36 @@ def test_a_clamp_in_front_of_integers_is_quantized_behind(two: bool, cast: str) 
     pairs = place(func, target("onnxruntime"), kernels=True).pairs
     assert cast in {names[value] for value in pairs}
     assert two or "n" not in {names[value] for value in pairs}
+
+
+@pytest.mark.parametrize(
+    ("between", "quantized"),
+    [
+        (["Transpose", "Relu"], {"x", "v1"}),
+        (["Transpose", "MaxPool", "Relu"], {"x", "v2"}),
+        (["Transpose", "Relu", "Transpose"], {"x", "v1", "v2"}),
+        (["Transpose"], {"x", "a", "v0"}),  # no clamp
+        (["Transpose", "Relu", "Add"], {"x", "a", "v0", "v1", "v2"}),  # what the Relu reads has a second user
+    ],
+)
+def test_a_clamp_behind_moved_elements_is_quantized_behind(between: list[str], quantized: set[str]) -> None:
+    """One quantize, whose range is the clamp, that is moved to the convolution: 1.5 times as fast for a TCN."""
+    attributes: dict[str, dict[str, Any]] = {
+        "Transpose": {"perm": [0, 1, 3, 2]},
+        "MaxPool": {"kernel_shape": [3, 3], "pads": [1] * 4},
+    }
+    nodes, last = [helper.make_node("Conv", ["x", "w"], ["a"], pads=[1] * 4)], "a"
+    for k, name in enumerate(between):
+        inputs = ["v0", last] if name == "Add" else [last]
+        nodes.append(helper.make_node(name, inputs, [last := f"v{k}"], **attributes.get(name, {})))
+    module = qdialect.load(_convolutions(*nodes, outputs=16, kernel=3))
+    PassManager().run([InferShapesPass()], module)
+    names = value_names(module)
+    annotate(module, {name: (-3.0, 3.0) for name in names.values()}, {})
+    pairs = place(main_of(module), target("onnxruntime"), kernels=True, hoists=True).pairs
+    assert {names[value] for value in pairs} - {"y"} == quantized
+    fixed = place(main_of(module), target("onnxruntime"), kernels=True).pairs
+    assert {names[value] for value in fixed} - {"y"} >= {"a", "v0"}
 
 
 def _model(nodes: Sequence[onnx.NodeProto], shape: list[int], **weights: tuple[int, ...]) -> onnx.ModelProto:
