@@ -88,17 +88,17 @@ def simplifying() -> Iterator[Stage]:
     )
 
 
+def reading(options: Options) -> Iterator[Stage]:
+    """Initializers that are also inputs become constants, open sizes those of `--batch` and `--sizes`."""
+    if not options.keep_overridable:
+        yield _stage("freeze", "initializers that are also inputs become constants")
+    if options.batch is not None or options.sizes:
+        yield _stage("fix-shapes", "requested", batch=options.batch, sizes=tuple(options.sizes))
+
+
 def _raising(r: Request) -> Iterator[Stage]:
     """Quantization of any producer raised to types."""
-    if not r.options.keep_overridable:
-        yield _stage("freeze", "initializers that are also inputs become constants")
-    if r.options.batch is not None or r.options.sizes:
-        yield _stage(
-            "fix-shapes",
-            "requested; before sizes are inferred",
-            **({} if r.options.batch is None else {"batch": r.options.batch}),
-            **({"sizes": r.options.sizes} if r.options.sizes else {}),
-        )
+    yield from reading(r.options)
     yield _stage("raise-opset", "casts of older opsets are per tensor", quantized=True)
     if r.is_upstream:
         yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)

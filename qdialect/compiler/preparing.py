@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.compiler.options import Options
-from qdialect.compiler.pipeline import Phase, Stage, phases
+from qdialect.compiler.pipeline import Phase, Stage, phases, reading
 from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
@@ -25,8 +25,7 @@ def _stage(name: str, because: str, **options: Any) -> Stage:
 
 def simplifying(options: Options, form: str) -> Iterator[Stage]:
     """The passes that bring a float model to the form that is profiled."""
-    if not options.keep_overridable:
-        yield _stage("freeze", "initializers that are also inputs become constants")
+    yield from reading(options)
     yield from simplifying_any()
     because = "what a session fused has profiles of its own"
     yield _stage("raise-qoperator", because, every=form != "qoperator", fused=True)

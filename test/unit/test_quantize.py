@@ -174,6 +174,14 @@ def test_data_of_many_kinds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     sys.modules.pop("own_samples", None)
 
 
+@pytest.mark.parametrize("sizes", ["--batch=5", "--sizes=n=5"])
+def test_samples_have_as_many_rows_as_the_result(folder: Path, sizes: str) -> None:
+    data = str(folder / "data.npz")
+    assert quantize(folder, "five.onnx", "--data", data, sizes, *NEAREST) == 0
+    (x,) = onnx.load(str(folder / "five.onnx")).graph.input
+    assert x.type.tensor_type.shape.dim[0].dim_value == 5
+
+
 def test_random_is_said_to_be_no_calibration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(folder / "float.onnx")
     assert main(["quantize", path, "-o", str(folder / "f.onnx"), "--random", *NEAREST]) == 0
