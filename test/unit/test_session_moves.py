@@ -71,3 +71,19 @@ def test_a_move_of_i8_behind_which_a_quantize_is_kept_apart_runs(options: dict[s
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
+
+
+MOVED = """g (int32[2,3] x) => (float[6] y) <float s = {0.1}, int32 z = {0}, int64[1] n = {6}> {
+  d = DequantizeLinear(x, s, z)
+  t = Transpose<perm = [1, 0]>(d)
+  y = Reshape(t, n)
+}"""
+
+
+def test_integers_of_32_bits_are_moved_where_a_session_would_quantize_to_them():
+    """A session moves the dequantize itself, with a quantize to i32, which no op does."""
+    model, result = compiled(MOVED, 17)
+    x = {"x": np.arange(-3, 3, dtype=np.int32).reshape(2, 3)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_array_equal(run(result, x, level), wanted)
