@@ -18,7 +18,7 @@ follow from the kernels' templates; a node with a scale that is computed at run 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
@@ -32,6 +32,7 @@ from qdialect.ir.names import called
 from qdialect.ops.generated import op_class, op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
+from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked
@@ -51,9 +52,11 @@ class RaiseForeign(OnForm[StandsFor]):
         self._every, self._fused = every, fused
 
     def wants(self, form: StandsFor, /) -> bool:
-        return (self._every or form.written) and (form.fused or not self._fused)
+        return form.fused or not self._fused
 
     def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
+        if not (self._every or promise.written or _are_dequantized(op.operands)):
+            return None
         parts = promise.parts(op)
         if parts is None or isinstance(parts, Blocked):
             return parts
@@ -65,6 +68,17 @@ class RaiseForeign(OnForm[StandsFor]):
             if turn is not None and back is not None and [turn[k] for k in back] == list(range(len(turn))):
                 rewriter.replace(user, [], [last.operands[0]])
         return None
+
+
+def _are_dequantized(operands: Sequence[SSAValue]) -> bool:
+    """True if the operands are dequantized, behind moves or not, so that ONNX's own op is on integers."""
+    return all(map(_is_dequantized, operands))
+
+
+def _is_dequantized(value: SSAValue) -> bool:
+    while isinstance(value, OpResult) and value.op.get_trait(Commutes) is not None:
+        value = value.op.operands[0]
+    return isinstance(value, OpResult) and value.op.get_trait(DequantizeForm) is not None
 
 
 class RaiseQOperator(OnTrait[QOperator]):
@@ -190,7 +204,10 @@ class RaiseQoperatorPass(RewritePass):
     rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
     every: bool = True
-    """True to raise also nodes that lowering to QOperator form would not write identically again."""
+    """
+    True to raise also nodes that lowering to QOperator form would not write identically again, and whose operands are
+    not dequantized.
+    """
     fused: bool = False
     """True to raise only nodes that a session made of several."""
 

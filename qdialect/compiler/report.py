@@ -27,6 +27,7 @@ from qdialect.reasons import FLOAT_SUMS, Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
 from qdialect.targets.legality import in_float
+from qdialect.transforms.decompose import decomposable
 
 INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
 WEIGHT_ALONE = Blocked(
@@ -53,6 +54,8 @@ NO_NODE = Blocked(
 """Of an op on quantized types that `lower-to-integer` passes without a word: it lowers products."""
 NO_FORM = Blocked("no-form", "no form of it on integers is known")
 """Of an op on quantized types that the other lowering passes pass without a word."""
+NO_STEP = Blocked("no-form", "no form of it as a whole on integers is known")
+"""The same, of an op that goes through steps."""
 NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
 """The same, of an op without weights in a model that is quantized elsewhere."""
 
@@ -287,6 +290,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     work, unsaid = op.get_trait(Multiplies), none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
+    elif is_quantized and op.op_type in decomposable(loops=True):
+        unsaid = replace(NO_STEP, fix=f"take it apart with --decompose {op.op_type}")
     return Remark("", op.name, called(op), unsaid, op.location)
 
 

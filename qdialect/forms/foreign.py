@@ -61,9 +61,9 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 def channels_first(
-    op: OnnxOp, name: str, axes: int, attributes: Mapping[str, Attribute]
+    op: OnnxOp, name: str, axes: int, attributes: Mapping[str, Attribute], *, domain: str = ""
 ) -> Sequence[Operation]:
-    """ONNX's op called `name`, of images with `axes` axes, for an op on images with their channels last."""
+    """The op called `name`, of images with `axes` axes, for an op on images with their channels last."""
     to_first, to_last = (0, axes + 1, *range(1, axes + 1)), (0, *range(2, axes + 2), 1)
     source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == to_last and source.parent is op.parent:
@@ -72,7 +72,7 @@ def channels_first(
         x = nodes.transpose(op.operands[0], to_first)
     shape = shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2)
     type = tensor_type(known_element(op.results[0].type), tuple(shape[p] for p in to_first))
-    result = nodes.add(name, [x, *op.inputs[1:]], type, attributes)
+    result = nodes.add(name, [x, *op.inputs[1:]], type, attributes, domain=domain)
     nodes.transpose(result, to_last, op.results[0].type)
     return nodes.ops
 

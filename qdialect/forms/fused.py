@@ -149,6 +149,16 @@ def _images(op: OnnxOp) -> Parts:
     return channels_first(op, "QLinearConv", rank - 2, attributes)
 
 
+def _pool(op: OnnxOp) -> Parts | None:
+    """A pool of com.microsoft whose channels are last: the same, channels first."""
+    attributes = {name: value for name, value in op.onnx_attributes.items() if name != "channels_last"}
+    if not op.int_attr("channels_last", 0):
+        return None
+    if (rank := rank_of(op.operands[0])) is None:
+        return UNKNOWN_RANK
+    return channels_first(op, op.op_type, rank - 2, attributes, domain=MICROSOFT)
+
+
 def _quick_gelu(op: OnnxOp) -> Parts:
     """QuickGelu: x * sigmoid(alpha * x)."""
     nodes, (x,) = Nodes(), op.operands
@@ -211,4 +221,8 @@ FUSED: dict[tuple[str, str], StandsFor] = {
         ("BiasGelu", _bias_gelu, False),
         ("SkipLayerNormalization", _normalization, False),
     )
-} | {(MICROSOFT, "QLinearConv"): StandsFor(_images, written=True, fused=True)}
+} | {
+    (MICROSOFT, "QLinearConv"): StandsFor(_images, written=True, fused=True),
+    (MICROSOFT, "QLinearAveragePool"): StandsFor(_pool, written=False, fused=True),
+    (MICROSOFT, "QLinearGlobalAveragePool"): StandsFor(_pool, written=False, fused=True),
+}

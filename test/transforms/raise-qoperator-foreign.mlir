@@ -203,3 +203,46 @@ func.func @unchanged_choice(%x: tensor<2x3xf32>, %o: tensor<2x3xf32>) -> (tensor
 }
 
 }
+
+// -----
+
+// Pools of a saved session whose channels are last.
+
+// CHECK-LABEL: func.func @pools_channels_last(
+// CHECK: onnx.AveragePool({{.*}}) {kernel_shape = array<i64: 2, 2>} : (tensor<1x5x2x4x{{.*}}>) -> tensor<1x5x1x3x
+// CHECK: onnx.GlobalAveragePool({{.*}}) : (tensor<1x5x1x3x{{.*}}>) -> tensor<1x5x1x1x
+// SOME-LABEL: func.func @pools_channels_last(
+// SOME: onnx_ms.QLinearAveragePool
+// SOME: onnx_ms.QLinearGlobalAveragePool
+func.func @pools_channels_last(%x : tensor<1x2x4x5xui8>) -> tensor<1x1x1x5xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %m = onnx_ms.QLinearAveragePool(%x, %s, %z, %s, %z) {channels_last = 1 : i64, kernel_shape = array<i64: 2, 2>} : (tensor<1x2x4x5xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x3x5xui8>
+  %y = onnx_ms.QLinearGlobalAveragePool(%m, %s, %z, %s, %z) {channels_last = 1 : i64} : (tensor<1x1x3x5xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x5xui8>
+  func.return %y : tensor<1x1x1x5xui8>
+}
+
+// -----
+
+// A product of dequantized operands is one of integers, unless it stays a FusedMatMul.
+
+// SOME-LABEL: func.func @product_of_dequantized(
+// SOME: onnx.MatMul(
+// SOME-NOT: onnx_ms.FusedMatMul(
+func.func @product_of_dequantized(%x: tensor<3x4xui8>, %w: tensor<2x4xi8>) -> tensor<3x2xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.DequantizeLinear(%x, %s, _) : (tensor<3x4xui8>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.DequantizeLinear(%w, %s, _) : (tensor<2x4xi8>, tensor<f32>) -> tensor<2x4xf32>
+  %b = onnx.Identity(%d) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = onnx_ms.FusedMatMul(%a, %b) {transB = 1 : i64} : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// SOME-LABEL: func.func @unmoved_product_of_a_float(
+// SOME: onnx_ms.FusedMatMul(
+func.func @unmoved_product_of_a_float(%a: tensor<3x4xf32>, %w: tensor<2x4xi8>) -> tensor<3x2xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %b = onnx.DequantizeLinear(%w, %s, _) : (tensor<2x4xi8>, tensor<f32>) -> tensor<2x4xf32>
+  %y = onnx_ms.FusedMatMul(%a, %b) {transB = 1 : i64} : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}

@@ -175,3 +175,50 @@ def test_a_session_that_was_saved_is_quantized_like_its_model(tmp_path: Path):
     one, other = (qdialect.quantize(each, data, form="qdq") for each in (proto, fused))
     assert (one.layers, one.integer) == (other.layers, other.integer) == (2, 2)
     assert other.ratio == pytest.approx(one.ratio, abs=0.5)
+
+
+POOLS = """g (uint8[2,6,8,5] x) => (uint8[?,?,?,?] y, uint8[?,?,?,?] m)
+<float s = {0.02}, uint8 z = {120}, float t = {0.01}, uint8 u = {7}> {
+  m = com.microsoft.QLinearAveragePool<channels_last = 1, kernel_shape = [2, 2], strides = [2, 2]>(x, s, z, t, u)
+  y = com.microsoft.QLinearGlobalAveragePool<channels_last = 1>(x, s, z, t, u)
+}"""
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "generic", "tensorrt"])
+def test_pools_whose_channels_are_last(target: str):
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> {POOLS}')
+    report = qdialect.compile(proto, target=target)
+    written = qdialect.to_model(report.module)
+    domains = {node.domain for node in written.graph.node}
+    assert domains == ({"com.microsoft"} if target == "onnxruntime" else {""})
+    x = np.random.default_rng(4).integers(0, 256, (2, 6, 8, 5)).astype(np.uint8)
+    before, after = (session(one.SerializeToString()).run(None, {"x": x}) for one in (proto, written))
+    for old, new in zip(before, after, strict=True):
+        # One step: the kernel sums integers.
+        np.testing.assert_allclose(old.astype(np.int32), new.astype(np.int32), atol=1)
+
+
+PRODUCT = """g (float[3,8] x, float[5,8] w) => (float[3,5] y)
+<float s = {0.02}, uint8 z = {120}, float t = {0.05}> {
+  xq = QuantizeLinear(x, s, z)
+  xr = DequantizeLinear(xq, s, z)
+  wq = QuantizeLinear(w, s, z)
+  wr = DequantizeLinear(wq, s, z)
+  p = com.microsoft.FusedMatMul<transB = 1>(xr, wr)
+  q = QuantizeLinear(p, t, z)
+  y = DequantizeLinear(q, t, z)
+}"""
+
+
+def test_a_fused_product_of_dequantized_operands_is_in_integers():
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> {PRODUCT}')
+    report = qdialect.compile(proto)
+    written = qdialect.to_model(report.module)
+    assert "QLinearMatMul" in {node.op_type for node in written.graph.node}
+    draw = np.random.default_rng(4)
+    feeds = {
+        "x": draw.normal(size=(3, 8)).astype(np.float32),
+        "w": draw.normal(size=(5, 8)).astype(np.float32),
+    }
+    before, after = (session(one.SerializeToString()).run(None, feeds)[0] for one in (proto, written))
+    np.testing.assert_allclose(before, after, atol=0.05 + 1e-6)  # one step of the result

@@ -177,3 +177,22 @@ def test_a_report_says_each_reason_once_and_only_of_what_is_there(model: str):
     # Passes before the last stop at the first MatMul too, until it is fused.
     assert not any(node == "first" for _, node, _ in keys)
     assert report.after == {"DequantizeLinear": 1, "MatMul": 1, "QLinearMatMul": 1, "QuantizeLinear": 1}
+
+
+STEPS = """g (float[2,3,4] x) => (float[2,1,3,6] y)
+<float s = {0.02}, uint8 z = {128}, int64[3] of_w = {1, 18, 4}, int64[3] of_r = {1, 18, 6}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  w = ConstantOfShape<value: tensor = float[1] {0.1}>(of_w)
+  r = ConstantOfShape<value: tensor = float[1] {0.2}>(of_r)
+  h = GRU<hidden_size = 6>(d, w, r)
+  p = QuantizeLinear(h, s, z)
+  y = DequantizeLinear(p, s, z)
+}"""
+
+
+@pytest.mark.parametrize("form", ["qoperator", "integer"])
+def test_an_op_that_goes_through_steps_is_to_be_taken_apart(form: str):
+    original = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {STEPS}')
+    (whole,) = qdialect.compile(original, form=form).floats
+    assert (whole.blocked.id, whole.blocked.fix) == ("no-form", "take it apart with --decompose GRU")
