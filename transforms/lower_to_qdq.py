@@ -41,7 +41,14 @@ from qdialect.ir.names import (
 )
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_moved, part_biases, part_captured, part_outputs, widen_biases
+from qdialect.patterns.captured import (
+    pair_moved,
+    part_biases,
+    part_captured,
+    part_outputs,
+    part_sums,
+    widen_biases,
+)
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
@@ -185,6 +192,7 @@ class LowerToQdqPass(ModulePass):
             part_captured(op)
             pair_moved(op)
             part_outputs(op)
+            part_sums(op)
             part_biases(op)
             widen_biases(op)
             keep_unfused(op, rules)

@@ -9,7 +9,8 @@ aside: if captured, that aborts the session too, unless behind a Sum. It turns a
 into a Gemm behind a Reshape, past which it also moves the cast; but not if the Add has an operand of the result's rank.
 It makes an integer Gemm of a MatMul and the Add of dequantized int32, which it takes for a bias in steps of x_scale *
 w_scale whatever their scale is (1.32: measured). It brings a quantize in front of a Transpose, or several moves, and
-then returns what it rounds if that is a graph output too.
+then returns what it rounds if that is a graph output too. It moves a dequantize of i32 like any other, and rejects the
+model, since no quantize gives i32.
 """
 # Around the driver: the casts are written and no op changes its type: pairs and constants are inserted between.
 
@@ -112,6 +113,19 @@ def part_outputs(module: ModuleOp) -> None:
             if any(returned) and isinstance(value, OpResult):
                 part(move, 0)
                 break
+
+
+def part_sums(module: ModuleOp) -> None:
+    """Insert a Sum between dequantized i32 and an op that moves it: a session would quantize to i32 behind that."""
+    moves = target(SESSION).moved_past
+    for op in operations(module):
+        if isinstance(op, OnnxOp) and op.op_type in moves:
+            cast = written_dequantize(op.operands[0])
+            source = None if cast is None else cast.operands[0]
+            if source is None or isinstance(source.owner, ConstantOp):
+                continue
+            if element_of(source.type) == I32:
+                part(op, 0)
 
 
 def part_biases(module: ModuleOp) -> None:

@@ -80,9 +80,10 @@ MOVED = """g (int32[2,3] x) => (float[6] y) <float s = {0.1}, int32 z = {0}, int
 }"""
 
 
-def test_integers_of_32_bits_are_moved_where_a_session_would_quantize_to_them():
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_integers_of_32_bits_are_moved_where_a_session_would_quantize_to_them(options: dict[str, Any]):
     """A session moves the dequantize itself, with a quantize to i32, which no op does."""
-    model, result = compiled(MOVED, 17)
+    model, result = compiled(MOVED, 17, **options)
     x = {"x": np.arange(-3, 3, dtype=np.int32).reshape(2, 3)}
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
