@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Block, Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.patterns.targeted import ForTarget, TargetPass
-from qdialect.promises.layout import Permutes
+from qdialect.promises.layout import Permutes, order_of
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -123,15 +122,9 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
 
 def _was_last(op: OnnxOp, axis: int) -> bool:
     """True if a Transpose moves the axis from the last place, and another moves it back."""
-    before = _order(op.operands[0].owner)
-    after = [_order(use.operation) for use in op.results[0].uses]
+    before = order_of(op.operands[0].owner)
+    after = [order_of(use.operation) for use in op.results[0].uses]
     return bool(before) and before[axis] == len(before) - 1 and any(a and a[-1] == axis for a in after)
-
-
-def _order(op: Operation | Block) -> Sequence[int]:
-    """The order of axes that a Transpose gives; empty for another op, or if it is unknown."""
-    promise = op.get_trait(Permutes) if isinstance(op, OnnxOp) else None
-    return () if promise is None or not isinstance(op, OnnxOp) else promise.order(op) or ()
 
 
 def _size(sizes: Sequence[int]) -> int:

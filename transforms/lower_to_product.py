@@ -38,7 +38,7 @@ from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, Multiplies, QuantizesAtRunTime, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.integer import IntegerProduct
-from qdialect.promises.layout import Permutes
+from qdialect.promises.layout import order_of
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
 from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -186,9 +186,8 @@ class HoistAtRunTime(OnTrait[QuantizesAtRunTime]):
 
     def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> Blocked | None:
         chain, moved = _above(op.operands[0])
-        order = None if moved is None else _order(moved)
-        users = [use.operation for use in op.results[0].uses]
-        back = [one for user in users if isinstance(user, OnnxOp) and (one := _order(user)) is not None]
+        order = order_of(moved)
+        back = [one for use in op.results[0].uses if (one := order_of(use.operation)) is not None]
         if moved is None or order is None or not any([order[k] for k in one] == sorted(one) for one in back):
             return None
         nodes, x = Nodes(op), moved.operands[0]
@@ -223,11 +222,6 @@ def _is_list(value: SSAValue) -> bool:
     """True for a constant of several elements."""
     array = constant_array(value)
     return array is not None and array.size > 1
-
-
-def _order(op: OnnxOp) -> Sequence[int] | None:
-    promise = op.get_trait(Permutes)
-    return None if promise is None else promise.order(op)
 
 
 class LowerToProductPass(TargetPass):

@@ -13,7 +13,7 @@ from qdialect.ir.values import is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
-from qdialect.promises.layout import Permutes
+from qdialect.promises.layout import Permutes, order_of
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
@@ -28,12 +28,10 @@ def told_sizes(value: SSAValue) -> tuple[int, ...] | None:
 
 def keeps_order(op: OnnxOp) -> bool:
     """True if the op keeps its first operand's elements in row-major order."""
-    commutes, permutes = op.get_trait(Commutes), op.get_trait(Permutes)
+    commutes, order = op.get_trait(Commutes), order_of(op)
     if commutes is not None and commutes.keeps_order:
         return True
-    if permutes is None:
-        return False
-    order, shape = permutes.order(op), shape_of(op.operands[0].type)
+    shape = None if order is None else shape_of(op.operands[0].type)
     if order is None or shape is None:
         return False
     moved = [axis for axis in order if shape[axis] != 1]
@@ -51,12 +49,11 @@ class FoldTransposes(OnTrait[Permutes]):
     """Transpose of Transpose becomes one Transpose, or none if the axes are back in order."""
 
     def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> None:
-        above = _above(op)
-        first = None if above is None else above.get_trait(Permutes)
-        if above is None or first is None or not _may_merge(op, above):
+        above, after = _above(op), second.order(op)
+        before = order_of(above)
+        if above is None or before is None or after is None or not _may_merge(op, above):
             return
-        before, after = first.order(above), second.order(op)
-        if before is None or after is None or len(before) != len(after):
+        if len(before) != len(after):
             return
         order, source = tuple(before[k] for k in after), above.operands[0]
         if order == tuple(range(len(order))) and fits(source, op):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Block, Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
@@ -339,6 +340,12 @@ class Permutes(Promise):
 
     order: Callable[[OnnxOp], tuple[int, ...] | None]
     """The permutation: axis k of the result is axis order[k]; None if the rank is unknown."""
+
+
+def order_of(op: Operation | Block | None) -> tuple[int, ...] | None:
+    """The permutation of an op that transposes; None for another op, or if the rank is unknown."""
+    promise = op.get_trait(Permutes) if isinstance(op, OnnxOp) else None
+    return promise.order(op) if promise is not None and isinstance(op, OnnxOp) else None
 
 
 @dataclass(frozen=True)
