@@ -75,9 +75,12 @@ def _turned(op: OnnxOp) -> Turned | None:
         source = value.op if isinstance(value, OpResult) else None
         if value in sources or source in users or _is_number(value):
             continue
-        if not isinstance(source, OnnxOp) or source.parent is not op.parent or quantized_of(value.type):
+        if not isinstance(source, OnnxOp) or source.parent is not op.parent:
             return None
-        if (permutes := source.get_trait(Permutes)) is not None:
+        permutes, type = source.get_trait(Permutes), quantized_of(value.type)
+        if type is not None and (permutes is None or ops or not type.is_per_tensor):
+            return None  # elementwise ops on integers are kernels, scales along an axis move with it
+        if permutes is not None:
             turned = permutes.order(source)
             if turned is None or order not in (None, turned):
                 return None

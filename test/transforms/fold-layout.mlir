@@ -147,6 +147,28 @@ func.func @reduced_by_operand(%x: tensor<2x3x5xf32>) -> tensor<3xf32> {
   func.return %r : tensor<3xf32>
 }
 
+// Integers are turned as reals are, but for scales along an axis.
+
+// CHECK-LABEL: func.func @reduced_integers(
+// CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK-NEXT: onnx.ReduceMin(%q, %[[A]])
+func.func @reduced_integers(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<2x!quant.uniform<u8:f32, 0.02:7>> {
+  %k = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %t = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<2x3x!quant.uniform<u8:f32, 0.02:7>>) -> tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
+  %r = onnx.ReduceMin(%t, %k) {keepdims = 0 : i64} : (tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>, tensor<1xi64>) -> tensor<2x!quant.uniform<u8:f32, 0.02:7>>
+  func.return %r : tensor<2x!quant.uniform<u8:f32, 0.02:7>>
+}
+
+// CHECK-LABEL: func.func @unmoved_scales_along_an_axis(
+// CHECK: %[[T:.*]] = onnx.Transpose(%q)
+// CHECK-NEXT: onnx.ReduceMin(%[[T]], %{{.*}})
+func.func @unmoved_scales_along_an_axis(%q: tensor<2x3x!quant.uniform<u8:f32:1, {0.02:7,0.03:7,0.04:7}>>) -> tensor<3x!quant.uniform<u8:f32:0, {0.02:7,0.03:7,0.04:7}>> {
+  %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %t = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<2x3x!quant.uniform<u8:f32:1, {0.02:7,0.03:7,0.04:7}>>) -> tensor<3x2x!quant.uniform<u8:f32:0, {0.02:7,0.03:7,0.04:7}>>
+  %r = onnx.ReduceMin(%t, %k) {keepdims = 0 : i64} : (tensor<3x2x!quant.uniform<u8:f32:0, {0.02:7,0.03:7,0.04:7}>>, tensor<1xi64>) -> tensor<3x!quant.uniform<u8:f32:0, {0.02:7,0.03:7,0.04:7}>>
+  func.return %r : tensor<3x!quant.uniform<u8:f32:0, {0.02:7,0.03:7,0.04:7}>>
+}
+
 // CHECK-LABEL: func.func @unmoved_axes_change_places(
 // CHECK: onnx.Transpose
 // CHECK: onnx.Transpose

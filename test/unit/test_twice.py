@@ -39,6 +39,7 @@ LATE = {
     "a copy for a subgraph is called as the value, with a pair behind it or not": (3000409, "openvino", None),
     "a scale that is repeated along an axis is one scale": (1200724, "generic", None),
     "a clamp behind a clamped line clamps nothing": (10002760, "onnxruntime", "qoperator"),
+    "a least element of turned integers": (23004380, "onnxruntime", "qdq"),
 }
 """Graphs in which one cause each changed the second compilation."""
 
