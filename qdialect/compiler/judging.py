@@ -11,6 +11,7 @@ from qdialect.calibration.samples import Noise, Samples, measure_noise
 from qdialect.compiler.measured import outputs, simulated
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.feeds import retyped_feeds, retyped_outputs
 
 Places = frozenset[int]
 """Indices of the outputs that are compared by their decisive tensors (`calibration.decisive`)."""
@@ -40,7 +41,9 @@ class Judge:
 
     def _outputs(self, module: ModuleOp, places: Places) -> list[list[Array]]:
         module = let_out_what_decides(module.clone(), places) if places else module
-        return outputs(export_model(module).SerializeToString(deterministic=True), self._samples.measured)
+        rows = [retyped_feeds(module, row) for row in self._samples.measured]
+        results = outputs(export_model(module).SerializeToString(deterministic=True), rows)
+        return [retyped_outputs(module, arrays) for arrays in results]
 
     def simulated(self, module: ModuleOp) -> list[list[Array]]:
         """The outputs of a module with casts for each measured sample; the module is consumed."""

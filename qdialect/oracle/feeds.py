@@ -135,6 +135,15 @@ def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Arr
     return taken
 
 
+def retyped_outputs(module: ModuleOp, outputs: Sequence[Array]) -> list[Array]:
+    """Outputs of a module in order, real numbers again where `integer-io` made them integers."""
+    noted, func = noted_interface(module), main_of(module)
+    return [
+        noted[name].dequantize(array) if name in noted and array.dtype.kind in "iu" else array
+        for name, array in zip(interface_names(func.res_attrs, len(outputs), "output"), outputs, strict=True)
+    ]
+
+
 def _is_open(module: ModuleOp) -> bool:
     return any(DYNAMIC in (shape_of(a.type) or ()) for a in main_of(module).body.block.args)
 

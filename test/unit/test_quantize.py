@@ -182,6 +182,17 @@ def test_samples_have_as_many_rows_as_the_result(folder: Path, sizes: str) -> No
     assert x.type.tensor_type.shape.dim[0].dim_value == 5
 
 
+def test_integer_inputs_and_outputs_are_judged_as_real_numbers(folder: Path) -> None:
+    data = [{"x": samples()}]
+    plain, integer = (
+        qdialect.quantize(folder / "float.onnx", data, rounding="nearest", integer_io=on)
+        for on in (False, True)
+    )
+    graph = qdialect.to_model(integer.module).graph
+    assert {v.type.tensor_type.elem_type for v in (*graph.input, *graph.output)} == {TensorProto.UINT8}
+    assert integer.ratio == pytest.approx(plain.ratio, abs=0.5)  # dB
+
+
 def test_random_is_said_to_be_no_calibration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(folder / "float.onnx")
     assert main(["quantize", path, "-o", str(folder / "f.onnx"), "--random", *NEAREST]) == 0
