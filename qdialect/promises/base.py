@@ -136,7 +136,8 @@ class Commutes(Promise):
             values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
             result = with_element(result_types[place], element)
-            result_types[place] = result if is_read_by_cast(op.results[place]) else _sized(result)
+            says_no_more = self.in_place or is_read_by_cast(op.results[place])
+            result_types[place] = result if says_no_more else _sized(result)
         return copied(op, values, result_types)
 
     def read_by(self, op: OnnxOp, casts: Sequence[Operation]) -> list[SSAValue]:

@@ -40,6 +40,7 @@ LATE = {
     "a scale that is repeated along an axis is one scale": (1200724, "generic", None),
     "a clamp behind a clamped line clamps nothing": (10002760, "onnxruntime", "qoperator"),
     "a least element of turned integers": (23004380, "onnxruntime", "qdq"),
+    "a size that scales alone say is said behind no clamp": (23002540, "generic", None),
 }
 """Graphs in which one cause each changed the second compilation."""
 
