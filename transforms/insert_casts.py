@@ -98,7 +98,8 @@ class QuantizeUses(Pattern):
                 rewriter.set_operand(op, k, self._pair(value, type, rewriter))
 
     def _pair(self, value: SSAValue, type: UniformType, rewriter: Rewriter) -> SSAValue:
-        if value not in self._dequantized:
+        known = self._dequantized.get(value)
+        if known is None or known.owner.parent is None:  # erased with the ops that read it
             there = quantizes(value)
             cast = QuantizeOp(value, type)
             real = DequantizeOp(cast.results[0])
