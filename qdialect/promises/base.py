@@ -77,6 +77,11 @@ def is_read_by_cast(value: SSAValue) -> bool:
     return any(isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp) for use in value.uses)
 
 
+def _is_read(value: SSAValue) -> bool:
+    """True if an op reads `value`, which would not say a size that only scales tell."""
+    return any(isinstance(use.operation, OnnxOp) for use in value.uses)
+
+
 def _sized(type: Attribute) -> Attribute:
     """`type`, whose scales say how long the axis is along which there is one for each element."""
     element, shape = quantized_of(type), shape_of(type)
@@ -136,8 +141,8 @@ class Commutes(Promise):
             values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
             result = with_element(result_types[place], element)
-            says_no_more = self.in_place or is_read_by_cast(op.results[place])
-            result_types[place] = result if says_no_more else _sized(result)
+            stays = is_read_by_cast(op.results[place]) or (self.in_place and _is_read(op.results[place]))
+            result_types[place] = result if stays else _sized(result)
         return copied(op, values, result_types)
 
     def read_by(self, op: OnnxOp, casts: Sequence[Operation]) -> list[SSAValue]:

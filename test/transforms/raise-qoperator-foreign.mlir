@@ -226,6 +226,8 @@ func.func @pools_channels_last(%x : tensor<1x2x4x5xui8>) -> tensor<1x1x1x5xui8> 
 
 // A product of dequantized operands is one of integers, unless it stays a FusedMatMul.
 
+// CHECK-LABEL: func.func @product_of_dequantized(
+// CHECK: onnx.MatMul(
 // SOME-LABEL: func.func @product_of_dequantized(
 // SOME: onnx.MatMul(
 // SOME-NOT: onnx_ms.FusedMatMul(
@@ -238,6 +240,8 @@ func.func @product_of_dequantized(%x: tensor<3x4xui8>, %w: tensor<2x4xi8>) -> te
   func.return %y : tensor<3x2xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_product_of_a_float(
+// CHECK: onnx.MatMul(%a
 // SOME-LABEL: func.func @unmoved_product_of_a_float(
 // SOME: onnx_ms.FusedMatMul(
 func.func @unmoved_product_of_a_float(%a: tensor<3x4xf32>, %w: tensor<2x4xi8>) -> tensor<3x2xf32> {

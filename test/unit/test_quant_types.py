@@ -21,7 +21,6 @@ from qdialect.dialects.quant import (
     Storage,
     StorageCastOp,
     UniformType,
-    normalized,
     verify_quantized_tensor,
 )
 
@@ -247,24 +246,6 @@ def test_the_one_scale():
     assert not SAME.is_per_tensor
     with pytest.raises(ValueError, match="no one scale"):
         _ = SAME.scale
-
-
-@pytest.mark.parametrize(
-    ("spelled", "expected"),
-    [
-        ("i8:f32:{0:1, 1:4}, {{2.0}, {3.0:1}}", "i8:f32:0, {2.0,3.0:1}"),
-        ("i8:f32:{1:1}, {{{2.0}, {3.0:1}, {4.0}}}", "i8:f32:1, {2.0,3.0:1,4.0}"),
-        ("i8:f32:{0:7}, {{2.0:5}}", "i8:f32, 2.0:5"),
-        ("i8:f32:{0:2, 1:4}, {{2.0}, {3.0:1}}", None),  # blocks of two rows
-        ("i8:f32:{0:1, 1:4}, {{2.0, 2.5}, {3.0:1, 3.5}}", None),
-        ("i8:f32:0, {2.0,2.0}", None),
-        ("i8:f32, 2.0:3", None),
-    ],
-)
-def test_normalized(spelled: str, expected: str | None):
-    element = parse(f"!quant.uniform<{spelled}>")
-    assert isinstance(element, UniformType)
-    assert normalized(element) == parse(f"!quant.uniform<{expected or spelled}>")
 
 
 # --- Ops ---
