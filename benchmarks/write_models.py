@@ -4,12 +4,12 @@ Write the models to measure with: one of each, the large ones small.
     python benchmarks/write_models.py FOLDER
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from models.catalog import write_all
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python benchmarks/write_models.py FOLDER")
-    write_all(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().split("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they go")
+    write_all(parser.parse_args().folder)
