@@ -8,15 +8,18 @@ Axes of size 1 are dropped, and axes that stay adjacent are merged. Exact: eleme
 blocks; if more than one axis moves, even of size 1, they copy single elements, ten times slower. Attention is exported
 so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed. A Softmax swaps its axis with the
 last before and after: over the channels of an image, or of a detector's boxes, it takes two to five times as long.
+Casts stay at the Softmax, and the Reshapes outside of them move integers, as when what is written is compiled again.
 """
 
 from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, stored_type, tensor_type
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.patterns.targeted import ForTarget, TargetPass
@@ -106,12 +109,13 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         if not self._pays(shape):
             return Blocked("does-not-pay", f"with so few elements, {op.op_type} is as fast as it is")
         nodes, sizes = Nodes(op), [_size(shape[:axis]), shape[axis], _size(shape[axis + 1 :])]
-        rows = nodes.reshape(op.operands[0], [_told(size) for size in sizes], sizes)
+        rows = _grouped(nodes, op.operands[0], sizes)
         attributes = op.onnx_attributes | {"axis": IntegerAttr(1, i64)}
-        nodes.append(op.__class__.build([rows, *op.inputs[1:]], [rows.type], attributes))
-        nodes.reshape(nodes.ops[-1].results[0], [_told(size) for size in shape], op.results[0].type)
-        nodes.ops[-1].location = op.location
-        rewriter.replace(op, nodes.ops)
+        result = nodes.append(op.__class__.build([rows, *op.inputs[1:]], [rows.type], attributes))
+        last = _quantize(op.results[0]) or op
+        _whole(nodes, result, [_told(size) for size in shape], last)
+        nodes.ops[-1].location = last.location
+        rewriter.replace(last, nodes.ops)
         return None
 
     def _pays(self, shape: Sequence[int]) -> bool:
@@ -125,6 +129,34 @@ def _was_last(op: OnnxOp, axis: int) -> bool:
     before = order_of(op.operands[0].owner)
     after = [order_of(use.operation) for use in op.results[0].uses]
     return bool(before) and before[axis] == len(before) - 1 and any(a and a[-1] == axis for a in after)
+
+
+def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
+    """`value` with other sizes; what is dequantized has them before, as integers."""
+    cast, told = value.owner, [_told(size) for size in sizes]
+    if not (isinstance(cast, DequantizeOp) and cast.element_type.is_per_tensor):
+        return nodes.reshape(value, told, sizes)
+    stored = nodes.append(StorageCastOp(cast.input, stored_type(cast.input.type)))
+    moved = nodes.reshape(stored, told, sizes)
+    quantized = nodes.append(StorageCastOp(moved, tensor_type(cast.element_type, tuple(sizes))))
+    return nodes.append(DequantizeOp(quantized))
+
+
+def _quantize(value: SSAValue) -> QuantizeOp | None:
+    """The quantize, per tensor, that alone reads `value`."""
+    cast = value.get_user_of_unique_use()
+    return cast if isinstance(cast, QuantizeOp) and cast.element_type.is_per_tensor else None
+
+
+def _whole(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation) -> None:
+    """`value` with the sizes of the result of `last`, as integers if that is a quantize."""
+    type = last.results[0].type
+    if not isinstance(last, QuantizeOp):
+        nodes.reshape(value, sizes, type)
+        return
+    quantized = nodes.append(QuantizeOp(value, last.element_type))
+    stored = nodes.append(StorageCastOp(quantized, stored_type(quantized.type)))
+    nodes.append(StorageCastOp(nodes.reshape(stored, sizes, stored_type(type)), type))
 
 
 def _size(sizes: Sequence[int]) -> int:

@@ -113,3 +113,36 @@ func.func @unmoved_quantized_softmax(%x: tensor<1x16x64x64x!quant.uniform<u8:f32
   %y = onnx.Softmax(%x) {axis = 1 : i64} : (tensor<1x16x64x64x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<1x16x64x64x!quant.uniform<u8:f32, 0.00390625>>
   func.return %y : tensor<1x16x64x64x!quant.uniform<u8:f32, 0.00390625>>
 }
+
+// Casts stay at the Softmax: Reshapes of integers stand outside of them.
+
+// CHECK-LABEL: func.func @channels_between_casts(
+// CHECK: %[[A:.*]] = onnx.Reshape({{.*}} -> tensor<2x21x390xui8>
+// CHECK-NEXT: %[[B:.*]] = quant.scast %[[A]] : tensor<2x21x390xui8> to tensor<2x21x390x!quant.uniform<u8:f32, 0.05:128>>
+// CHECK-NEXT: %[[C:.*]] = quant.dcast %[[B]]
+// CHECK-NEXT: %[[D:.*]] = onnx.Softmax(%[[C]]) {axis = 1 : i64}
+// CHECK-NEXT: %[[E:.*]] = quant.qcast %[[D]] : tensor<2x21x390xf32> to tensor<2x21x390x!quant.uniform<i8:f32, 0.004:-128>>
+// CHECK-NEXT: %[[F:.*]] = quant.scast %[[E]] : {{.*}} to tensor<2x21x390xi8>
+// CHECK: %[[G:.*]] = onnx.Reshape(%[[F]], {{.*}} -> tensor<2x21x13x30xi8>
+// CHECK-NEXT: quant.scast %[[G]] : tensor<2x21x13x30xi8> to tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>>
+func.func @channels_between_casts(%x: tensor<2x21x13x30x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>> {
+  %a = quant.dcast %x : tensor<2x21x13x30x!quant.uniform<u8:f32, 0.05:128>> to tensor<2x21x13x30xf32>
+  %b = onnx.Softmax(%a) {axis = 1 : i64} : (tensor<2x21x13x30xf32>) -> tensor<2x21x13x30xf32>
+  %y = quant.qcast %b : tensor<2x21x13x30xf32> to tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>>
+  func.return %y : tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>>
+}
+
+// Two users, or a scale for each channel: what reads the Reshape is as it was.
+
+// CHECK-LABEL: func.func @unmoved_casts(
+// CHECK: quant.dcast %x
+// CHECK: onnx.Reshape(
+// CHECK: %[[S:.*]] = onnx.Softmax(
+// CHECK: %[[Y:.*]] = onnx.Reshape(%[[S]]
+// CHECK-NEXT: quant.qcast %[[Y]]
+func.func @unmoved_casts(%x: tensor<2x3x130x30x!quant.uniform<u8:f32:1, {0.05:128,0.02:3,0.01:7}>>) -> (tensor<2x3x130x30x!quant.uniform<i8:f32, 0.004:-128>>, tensor<2x3x130x30xf32>) {
+  %a = quant.dcast %x : tensor<2x3x130x30x!quant.uniform<u8:f32:1, {0.05:128,0.02:3,0.01:7}>> to tensor<2x3x130x30xf32>
+  %b = onnx.Softmax(%a) {axis = 1 : i64} : (tensor<2x3x130x30xf32>) -> tensor<2x3x130x30xf32>
+  %y = quant.qcast %b : tensor<2x3x130x30xf32> to tensor<2x3x130x30x!quant.uniform<i8:f32, 0.004:-128>>
+  func.return %y, %b : tensor<2x3x130x30x!quant.uniform<i8:f32, 0.004:-128>>, tensor<2x3x130x30xf32>
+}

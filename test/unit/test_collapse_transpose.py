@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx.helper as oh
+import onnx.parser
 import pytest
 
 import qdialect
@@ -66,3 +67,29 @@ def test_a_softmax_over_channels_is_of_three_axes(kind: str, tmp_path: Path) -> 
         model = qdialect.to_model(module)
         assert [node.op_type for node in model.graph.node] == ["Reshape", kind, "Reshape"]
     np.testing.assert_array_equal(oracle.run(model.SerializeToString(), {"x": x})[0], expected)
+
+
+@pytest.mark.parametrize("second", ["", "e = Elu(d)"])
+def test_casts_around_a_softmax_stand_where_they_are_read(second: str) -> None:
+    model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,16,12,30] x) => (float[2,16,12,30] s{", float[2,16,12,30] e" if second else ""})
+        <float scale = {{0.02}}, uint8 zero = {{100}}> {{
+            q = QuantizeLinear(x, scale, zero)
+            d = DequantizeLinear(q, scale, zero)
+            {second}
+            s = Softmax<axis = 1>(d)
+        }}""")
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_node"
+    x = np.random.default_rng(4).standard_normal((2, 16, 12, 30)).astype(np.float32)
+    expected = oracle.run(model.SerializeToString(), {"x": x})
+    texts: list[str] = []
+    for _ in range(2):
+        module = qdialect.load(model)
+        qdialect.compile(module)
+        model = qdialect.to_model(module)
+        texts.append(str(model))
+    assert texts[0] == texts[1]
+    assert "Reshape" in {node.op_type for node in model.graph.node}
+    for one, other in zip(oracle.run(model.SerializeToString(), {"x": x}), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
