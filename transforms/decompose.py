@@ -47,13 +47,13 @@ class DecomposeOp(OnForm[Decomposes]):
             rewriter.replace(op, parts)
 
 
-def decomposable(*, loops: bool = False) -> list[str]:
-    """Names of the ops that can be requested. loops: only of those that go through steps."""
+def decomposable(*, loops: bool = False, products: bool = False) -> list[str]:
+    """Names of the ops that can be requested: of all, or of those that go through steps, or that are products."""
     return sorted(
         name
         for table in TABLES
         for (_, name), form in table.items()
-        if isinstance(form, Decomposes) and (form.loops or not loops)
+        if isinstance(form, Decomposes) and (form.loops or not loops) and (form.products or not products)
     )
 
 

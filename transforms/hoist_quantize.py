@@ -33,7 +33,7 @@ from qdialect.patterns.constants import QuantizeConstant, ReadConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Window
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked
@@ -75,7 +75,7 @@ def _clamps_sum(op: OnnxOp) -> bool:
     types = [u.element_type for use in op.results[0].uses if isinstance(u := use.operation, QuantizeOp)]
     if op.get_trait(Clamp) is None or any(t.storage.width != BYTE_BITS or not t.is_per_tensor for t in types):
         return False
-    if not isinstance(above, OnnxOp) or above.get_trait(Elementwise) is None or len(above.operands) != 2:
+    if not isinstance(above, OnnxOp) or above.get_trait(Adds) is None:
         return False
     owners = [value.owner for value in above.operands]
     products = [o for o in owners if isinstance(o, OnnxOp) and o.get_trait(Linear) is not None]

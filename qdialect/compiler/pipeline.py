@@ -93,7 +93,7 @@ def reading(options: Options) -> Iterator[Stage]:
     if not options.keep_overridable:
         yield _stage("freeze", "initializers that are also inputs become constants")
     if options.batch is not None or options.sizes:
-        yield _stage("fix-shapes", "requested", batch=options.batch, sizes=tuple(options.sizes))
+        yield _stage("fix-shapes", "requested; before inference", batch=options.batch, sizes=options.sizes)
 
 
 def _raising(r: Request) -> Iterator[Stage]:
@@ -128,11 +128,11 @@ def _apart(r: Request) -> Iterator[Stage]:
     """Ops whose parts the target computes, or that are asked for, before casts move past the parts."""
     if r.target.float_sums and r.form == "qdq":
         yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
-    apart = (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ()))
-    if apart:
+    if apart := (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ())):
         yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
     if not r.is_exact:
-        yield _stage("decompose", "products that are written as equations", ops=("Einsum",), quantized=True)
+        products = tuple(decomposable(products=True))
+        yield _stage("decompose", "products that are written as equations", ops=products, quantized=True)
     if r.form == "linalg":
         yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 

@@ -41,6 +41,8 @@ class Decomposes(Form):
     """The simpler ops; unless in `Decomposed`, the last one defines the op's result."""
     loops: bool = False
     """True if the op goes through steps, one after another."""
+    products: bool = False
+    """True if the parts are one product of matrices, and moves of elements."""
 
 
 @dataclass(frozen=True)

@@ -121,4 +121,4 @@ def _ordered(nodes: Nodes, x: SSAValue, old: str, new: str) -> SSAValue:
     return x if old == new else nodes.transpose(x, [old.index(i) for i in new])
 
 
-EQUATIONS = {("", "Einsum"): Decomposes(_matrix_parts)}
+EQUATIONS = {("", "Einsum"): Decomposes(_matrix_parts, products=True)}
