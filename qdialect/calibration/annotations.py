@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, f64, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import attributes_of_inputs, main_of
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, constant_array, is_float32
+from qdialect.promises.base import Commutes
 
 RANGE = "qdialect.range"
 """Least and greatest real of each result that quantized types are to cover; NaN for a result without."""
@@ -28,7 +30,10 @@ UNLIKE = 16
 def annotate(
     module: ModuleOp, ranges: Mapping[str, tuple[float, float]], elements: Mapping[str, int]
 ) -> None:
-    """Attach ranges and numbers of elements, by tensor name, to the operations that define the tensors."""
+    """
+    Attach ranges and numbers of elements, by tensor name, to the operations that define the tensors; no range to a
+    result that takes elements from a constant with infinities, even if none was taken so far.
+    """
     func = main_of(module)
     names = value_names(module)
     rows = attributes_of_inputs(func)
@@ -39,9 +44,17 @@ def annotate(
     func.arg_attrs = ArrayAttr(rows)
     for op in func.body.block.ops:
         known = [names.get(result, "") for result in op.results]
-        if any(name in ranges for name in known):
+        if any(name in ranges for name in known) and not _selects_infinity(op):
             pairs = [ranges.get(name, (np.nan, np.nan)) for name in known]
             op.attributes.update(_pair(pairs, [elements.get(name, 0) for name in known]))
+
+
+def _selects_infinity(op: Operation) -> bool:
+    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    if promise is None or not isinstance(op, OnnxOp):
+        return False
+    arrays = (constant_array(value) for value in promise.operand_values(op) if is_float32(value))
+    return any(array is not None and not np.isfinite(array).all() for array in arrays)
 
 
 def _pair(ranges: list[tuple[float, float]], elements: list[int]) -> dict[str, Attribute]:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue, Use
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, UniformType
-from qdialect.ir.values import constant, is_float32
+from qdialect.ir.values import constant
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
 
 FINER = 0.75
 """Greatest ratio of a new type's step to the existing one's at which it replaces it."""
-
-
-def is_bounded(value: SSAValue) -> bool:
-    """True for a float constant all of which is finite: a mask of minus infinity is no integer."""
-    known = constant(value) if is_float32(value) else None
-    return known is not None and bool(np.isfinite(known.array()).all())
 
 
 def is_quantized(value: SSAValue) -> bool:

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.existing import is_bounded, is_integer, is_quantized, own_type
+from qdialect.calibration.existing import is_integer, is_quantized, own_type
 from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Costing, Expected, elements_of
 from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
@@ -193,7 +193,9 @@ class _Graph:
             values = [*op.operands, op.results[0]]
         if constant(values[0]) is not None or are_unlike(promise.operand_values(op) if promise else ()):
             return False
-        return all(_has_integers(v) or is_quantized(v) or is_bounded(v) for v in values)
+        return all(
+            _has_integers(v) or is_quantized(v) or (constant(v) is not None and is_float32(v)) for v in values
+        )
 
     def _connect(self, value: SSAValue) -> None:
         """Add the costs of a quantize and a dequantize of `value`."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.calibration.annotations import annotate
+from qdialect.calibration.annotations import annotate, range_of
 from qdialect.calibration.cut import Cut
 from qdialect.calibration.expected import Costing, Expected, elements_of
 from qdialect.calibration.observer import value_names
@@ -312,3 +313,15 @@ def test_a_pixel_times_a_dynamic_weight_is_a_row_of_channels(axes: int) -> None:
     (wanted,), (result,) = run(model, {"x": x}), run(after, {"x": x})
     assert result.shape == wanted.shape
     np.testing.assert_allclose(result, wanted, atol=0.02 * float(np.abs(wanted).max()))
+
+
+@pytest.mark.parametrize("least", [-np.inf, -3.0])
+def test_a_mask_that_no_sample_had_leaves_no_range(least: float) -> None:
+    graph = onnx.parser.parse_graph("""g (float[2,3] x, bool[2,3] mask) => (float[2,3] y) <float[1] least = {0}> {
+        a = Exp(x) b = Where(mask, least, a) y = Neg(b) }""")
+    graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array([least], np.float32), "least"))
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    annotate(module, {name: (-1.0, 2.0) for name in "aby"}, {})
+    known = {name: range_of(value) for value, name in value_names(module).items()}
+    assert (known["a"], known["y"]) == ((-1.0, 2.0), (-1.0, 2.0))
+    assert known["b"] == (None if least == -np.inf else (-1.0, 2.0))
