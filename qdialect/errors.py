@@ -10,10 +10,11 @@ def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     return get_close_matches(word, list(known), most)
 
 
-def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """`did you mean ...?` with the most similar word of `known`; `otherwise` if none is similar."""
-    near = nearest(word, known)
-    return f"did you mean '{near[0]}'?" if near else otherwise
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`did you mean ...?` with the most similar word of `known`, ignoring case; `otherwise` if none is similar."""
+    by_case = {one.lower(): one for one in known}
+    near = nearest(word.lower(), by_case)
+    return f"did you mean '{by_case[near[0]]}'?" if near else otherwise
 
 
 class UserError(Exception):

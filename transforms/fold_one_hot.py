@@ -33,7 +33,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array
-from qdialect.promises.arithmetic import Multiplies, QuantizesAtRunTime
+from qdialect.promises.arithmetic import QuantizesAtRunTime, Scales
 from qdialect.promises.base import Commutes
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.linear import Linear
@@ -148,7 +148,7 @@ def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
     """True if only `op` uses the integers, and the scale is used as a factor only."""
     integers = all(use.operation is op for place in (0, 2) for use in source.results[place].uses)
     factors = (use.operation for use in source.results[1].uses)
-    return integers and all(user.get_trait(Multiplies) is not None for user in factors)
+    return integers and all(user.get_trait(Scales) is not None for user in factors)
 
 
 class FoldOneHotPass(RewritePass):

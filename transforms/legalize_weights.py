@@ -47,7 +47,7 @@ SHARE = 4
 Int8, Excess = npt.NDArray[np.int8], npt.NDArray[np.int16]
 
 
-class Copies(NamedTuple):
+class CopiedInputs(NamedTuple):
     """Inputs of a product that are duplicated."""
 
     inputs: list[int]
@@ -92,7 +92,7 @@ class DropZeroPoint(OnTrait[Linear]):
             rewriter.insert_before(op, nodes.ops)
         rewriter.set_operand(op, 1, self._shifted[value])
 
-    def _copies(self, op: OnnxOp, promise: Linear, x: UniformType, excess: Excess) -> Copies | Blocked:
+    def _copies(self, op: OnnxOp, promise: Linear, x: UniformType, excess: Excess) -> CopiedInputs | Blocked:
         """The inputs that need a copy, or `Blocked`."""
         if self._exact:
             return Blocked(
@@ -113,11 +113,11 @@ class DropZeroPoint(OnTrait[Linear]):
                 f"i8 does not hold the weights of {len(inputs)} of {count} inputs",
                 "quantize the weights symmetrically",
             )
-        return Copies(inputs, *axes)
+        return CopiedInputs(inputs, *axes)
 
 
 def _copy_inputs(
-    op: OnnxOp, copies: Copies, stored: Int8, excess: Excess, type: UniformType, rewriter: Rewriter
+    op: OnnxOp, copies: CopiedInputs, stored: Int8, excess: Excess, type: UniformType, rewriter: Rewriter
 ) -> None:
     x, axis, nodes = op.operands[0], copies.axis, Nodes(op)
     some, wide = list(known_shape(x.type)), list(known_shape(x.type))

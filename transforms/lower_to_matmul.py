@@ -53,7 +53,7 @@ IMAGES = (2, 4)
 """Ranks of tensors with a specialized kernel for their last two axes."""
 
 
-class Step(NamedTuple):
+class AxisMatrix(NamedTuple):
     """One axis, and the interpolation matrix (new size, old size) along it."""
 
     axis: int
@@ -89,7 +89,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
         measured = taps == 2 and BYTE in self._target.costs.get(INTERPOLATION, {})
         return element_of(op.operands[0].type) == f32 or (_is_bytes(op) and measured)
 
-    def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[Step]) -> bool:
+    def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> bool:
         """True if the products take less time; an unknown size counts as 1."""
         if INTERPOLATION not in self._target.costs:
             return True
@@ -115,24 +115,26 @@ def _is_bytes(op: OnnxOp) -> bool:
     return element_of(op.operands[0].type) in BYTES
 
 
-def _are_exact(steps: Sequence[Step]) -> bool:
+def _are_exact(steps: Sequence[AxisMatrix]) -> bool:
     """True if float32 holds every sum of bytes, so that their order does not matter."""
     digits = [fraction_digits(step.matrix, DIGITS) for step in steps]
     return all(each is not None for each in digits) and sum(each or 0 for each in digits) <= DIGITS
 
 
-def ordered(matrices: Mapping[int, Pixels]) -> list[Step]:
+def ordered(matrices: Mapping[int, Pixels]) -> list[AxisMatrix]:
     """The steps, those that shrink their axis most first, so that later ones have fewer elements."""
-    steps = [Step(axis, matrices[axis]) for axis in sorted(matrices, reverse=True)]
+    steps = [AxisMatrix(axis, matrices[axis]) for axis in sorted(matrices, reverse=True)]
     return sorted(steps, key=lambda step: step.matrix.shape[0] / step.matrix.shape[1])
 
 
-def _products(op: OnnxOp, shape: Sequence[int], steps: Sequence[Step]) -> Nodes:
+def _products(op: OnnxOp, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> Nodes:
     nodes, x, sizes = Nodes(op), op.operands[0], list(shape)
     if _is_bytes(op):
         x = nodes.add("Cast", [x], with_element(x.type, f32), {"to": BY_NUMPY["float32"].number})
     for axis, matrix in steps:
-        x = _along(nodes, x, sizes, Step(axis, matrix), f"{wish(op.results[0]) or op.op_type}_weights_{axis}")
+        x = _along(
+            nodes, x, sizes, AxisMatrix(axis, matrix), f"{wish(op.results[0]) or op.op_type}_weights_{axis}"
+        )
         sizes[axis] = len(matrix)
     if _is_bytes(op):
         nodes.add(
@@ -142,7 +144,7 @@ def _products(op: OnnxOp, shape: Sequence[int], steps: Sequence[Step]) -> Nodes:
     return nodes
 
 
-def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: Step, name: str) -> SSAValue:
+def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: AxisMatrix, name: str) -> SSAValue:
     """The product along one axis; one in front of the last two has those behind it as one."""
     axis, matrix = step
     after = [*sizes[:axis], len(matrix), *sizes[axis + 1 :]]

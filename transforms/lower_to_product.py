@@ -35,7 +35,7 @@ from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import ImageNodes, priced
 from qdialect.patterns.sums import SCALING
 from qdialect.patterns.targeted import ForTarget, TargetPass
-from qdialect.promises.arithmetic import Converts, Multiplies, QuantizesAtRunTime, along, shift, single_user
+from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Scales, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.layout import order_of
@@ -140,7 +140,7 @@ def _scaling(op: OnnxOp, axis: int, step: SSAValue, channels: int) -> _Scaling |
 
 
 def _multiplies(op: OnnxOp) -> bool:
-    promise = op.get_trait(Multiplies)
+    promise = op.get_trait(Scales)
     return promise is not None and not promise.inverse
 
 

@@ -31,8 +31,8 @@ from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
     Converts,
-    Multiplies,
     Rounds,
+    Scales,
     producer,
     shift,
     single_user,
@@ -83,7 +83,7 @@ class _Scaled(NamedTuple):
 
 def _scale(op: OnnxOp, *, inverse: bool) -> _Scaled | None:
     """The operand of a multiplication and the scale: the factor's inverse for `inverse`, else the factor."""
-    promise = op.get_trait(Multiplies)
+    promise = op.get_trait(Scales)
     step = None if promise is None else step_of(op, ordered=promise.inverse)
     if promise is None or step is None or step.constant.dtype != np.float32:
         return None

@@ -112,7 +112,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Trial:
+class MeasuredSet:
     """A measured set of float layers."""
 
     kept: tuple[str, ...]
@@ -121,14 +121,14 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FloatPlan:
     """Layers to keep in float."""
 
     kept: tuple[str, ...]
     """Names of the layers, the most useful first."""
     reached: bool
     """True if the limit holds."""
-    trials: tuple[Trial, ...]
+    trials: tuple[MeasuredSet, ...]
 
     @property
     def flag(self) -> str:
@@ -141,7 +141,7 @@ class _Search:
 
     def __init__(self, budget: Budget, limit: float, measure: Callable[[tuple[str, ...]], float]):
         self._budget, self.limit, self._measure = budget, limit, measure
-        self.trials: list[Trial] = []
+        self.trials: list[MeasuredSet] = []
         self._ratio = 1.0
         self._passed = False
 
@@ -150,7 +150,7 @@ class _Search:
         layers = tuple(kept)
         predicted = self.expect(layers)
         measured = self._measure(layers)
-        self.trials.append(Trial(layers, predicted, measured))
+        self.trials.append(MeasuredSet(layers, predicted, measured))
         passes, noise = measured <= self.limit, self._budget.predict(layers)
         if measured > 0 and noise > 0 and (passes or not self._passed):
             self._ratio = measured / noise  # the ratio of a set also corrects its subsets
@@ -167,7 +167,7 @@ def plan_floats(
     costs: Mapping[str, float],
     limit: float,
     measure: Callable[[tuple[str, ...]], float],
-) -> Plan:
+) -> FloatPlan:
     """
     The cheapest layers to keep in float so that `measure(kept)` is at most `limit`.
 
@@ -195,7 +195,7 @@ def plan_floats(
             and search.passes(fewer)
         ):
             kept = fewer
-    return Plan(tuple(kept), reached, tuple(search.trials))
+    return FloatPlan(tuple(kept), reached, tuple(search.trials))
 
 
 def _best(budget: Budget, kept: list[str], left: list[str], costs: Mapping[str, float]) -> str:

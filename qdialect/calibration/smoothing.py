@@ -38,7 +38,7 @@ WEIGHT_STEPS = 127
 
 
 @dataclass(frozen=True)
-class Channels:
+class ChannelSummary:
     """Statistics of the channels (last axis) of an activation: each (channels,)."""
 
     low: Float64
@@ -96,7 +96,7 @@ def groups(module: ModuleOp) -> list[Group]:
     return [Group(value, tuple(ops)) for value, ops in readers.items()]
 
 
-def factors(channels: Channels, weights: Float64) -> tuple[Float64, float, float]:
+def factors(channels: ChannelSummary, weights: Float64) -> tuple[Float64, float, float]:
     """
     The factors (channels,) with the least expected noise, their exponent, and the gain in dB; 0 dB if none is better.
 
@@ -118,7 +118,7 @@ def factors(channels: Channels, weights: Float64) -> tuple[Float64, float, float
     return best, exponent, gain
 
 
-def expected_noise(channels: Channels, weights: Float64, s: Float64) -> float:
+def expected_noise(channels: ChannelSummary, weights: Float64, s: Float64) -> float:
     """
     Mean squared error, summed over outputs, of x / s and s w rounded to 8 bits: steps^2 / 12 times the other factor.
     """
@@ -131,7 +131,7 @@ def expected_noise(channels: Channels, weights: Float64, s: Float64) -> float:
     return float(of_activation + of_weights)
 
 
-def smooth(module: ModuleOp, channels: Mapping[SSAValue, Channels]) -> list[Smoothed]:
+def smooth(module: ModuleOp, channels: Mapping[SSAValue, ChannelSummary]) -> list[Smoothed]:
     """Insert factors between activations and their weights where that lowers the expected noise, in place."""
     done: list[Smoothed] = []
     for group in groups(module):
@@ -219,8 +219,8 @@ class ChannelStatistics:
         self._count += rows.shape[0]
 
     @property
-    def channels(self) -> Channels | None:
+    def channels(self) -> ChannelSummary | None:
         """The statistics of all samples; None if there was none."""
         if not self._count:
             return None
-        return Channels(self._low, self._high, self._squares / self._count)
+        return ChannelSummary(self._low, self._high, self._squares / self._count)

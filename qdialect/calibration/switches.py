@@ -200,7 +200,7 @@ def _copy(writer: _Writer, old: Operation, new: Operation, values: Mapping[SSAVa
     )
 
 
-class Outputs:
+class OutputRunner:
     """Runs a module in the oracle form for its float outputs."""
 
     def __init__(self, module: ModuleOp):
@@ -218,7 +218,7 @@ class Outputs:
         return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)
 
 
-class Noise:
+class BudgetRunner:
     """Runs a module with switches, sample by sample, and accumulates a noise budget."""
 
     def __init__(self, switches: Switches, memory: int = MEMORY):
@@ -226,7 +226,7 @@ class Noise:
         self.budget = Budget(switches.sites)
         self._most = max(memory // (4 * STEP_BYTES * max(len(switches.sites), 1)), 1)
         self._names = switches.names
-        self._outputs = Outputs(switches.module)
+        self._outputs = OutputRunner(switches.module)
         self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
 
     def add(self, feeds: Feeds) -> None:

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
-from qdialect.errors import nearest
+from qdialect.errors import did_you_mean
 
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)$")
 DATA = (".npz", ".npy")
 """Extensions of data files."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'X'?` with the most similar word, ignoring case; empty if none is similar."""
-    by_case = {one.lower(): one for one in known}
-    near = nearest(word.lower(), by_case)
-    return f"; did you mean '{by_case[near[0]]}'?" if near else ""
+def _hint(word: str, known: Iterable[str]) -> str:
+    """`did_you_mean`, to append to a message."""
+    near = did_you_mean(word, known)
+    return f"; {near}" if near else ""
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,14 +24,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if (choice := _CHOICE.search(message)) is not None:
-            message += did_you_mean(choice["word"], re.findall(r"[\w.-]+", choice["choices"]))
+            message += _hint(choice["word"], re.findall(r"[\w.-]+", choice["choices"]))
         super().error(message)
 
     def unrecognized(self, words: Sequence[str], hint: str = "") -> NoReturn:
         """Exit with the usage, the unknown words, and the most similar option or a hint."""
         options = self._option_string_actions
         first = next((word.partition("=")[0] for word in words if word.startswith("-")), "")
-        hint = hint or (did_you_mean(first, options) if first else "")
+        hint = hint or (_hint(first, options) if first else "")
         self.error(f"unrecognized arguments: {' '.join(words)}{hint}")
 
 

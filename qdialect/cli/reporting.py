@@ -88,7 +88,7 @@ class Reporting:
 
     def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
         """Noise by tensor, time by node, and their summaries; times are of one sample if the batch is open."""
-        from qdialect.compiler.page.data import Noise
+        from qdialect.compiler.page.data import TensorNoise
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.profiling import seconds_by_node
         from qdialect.measuring.runner import Runner, translate
@@ -109,7 +109,7 @@ class Reporting:
         )
         return {
             "seconds": by_node,
-            "noise": {one.name: Noise(one.sqnr, one.steps) for one in layers.tensors},
+            "noise": {one.name: TensorNoise(one.sqnr, one.steps) for one in layers.tensors},
             "findings": tuple(
                 filter(
                     None, (*_speed(times), fused if elsewhere > SMALL else "", f"noise: {layers.verdict()}")

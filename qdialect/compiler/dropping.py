@@ -16,8 +16,8 @@ import numpy as np
 
 from qdialect.calibration.decisive import let_out_what_decides
 from qdialect.calibration.geometry import layer_of
-from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
-from qdialect.calibration.switches import Noise, steps_of, with_switches
+from qdialect.calibration.sensitivity import Budget, FloatPlan, Share, plan_floats
+from qdialect.calibration.switches import BudgetRunner, steps_of, with_switches
 from qdialect.compiler.candidates import Candidates, Finished, Trial
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
@@ -62,7 +62,7 @@ class Held:
     """A candidate within a limit, or the nearest one."""
 
     trial: Trial
-    plan: Plan
+    plan: FloatPlan
     shares: Sequence[Share]
     """Each layer's share of the noise of the model with no layer in float."""
 
@@ -89,13 +89,13 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     floating = candidates.module.clone()
     for one in floating, module:
         let_out_what_decides(one, places)
-    noise = Noise(with_switches(floating, module), candidates.memory)
-    each = len(noise.budget.sites) * candidates.products
+    runner = BudgetRunner(with_switches(floating, module), candidates.memory)
+    each = len(runner.budget.sites) * candidates.products
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
     for count, row in enumerate(candidates.samples.measured[:most]):
         candidates.show(f"noise budget, {count} samples")
-        noise.add(row)
-    return noise.budget
+        runner.add(row)
+    return runner.budget
 
 
 @dataclass(frozen=True)

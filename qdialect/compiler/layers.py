@@ -37,7 +37,7 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.names import UniqueNames, node_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.external import tensor_bytes
-from qdialect.promises.work import Multiplies, Numbers, open_sizes
+from qdialect.promises.work import Numbers, SumsProducts, open_sizes
 from qdialect.rewriting.remarks import Remark
 
 
@@ -175,7 +175,7 @@ class Account:
         for op in ops:
             if (row := rows.get(op)) is None:
                 continue
-            if (work := op.get_trait(Multiplies)) is not None:
+            if (work := op.get_trait(SumsProducts)) is not None:
                 numbers = work.numbers(op)
                 fuses = self.form in ("qdq", *UPSTREAM_FORMS) and op not in floats
                 is_integer = numbers is Numbers.INTEGER or (fuses and numbers is Numbers.PAIRS)
@@ -191,7 +191,7 @@ class Account:
         above that one, unless that has an op of its own.
         """
         rows = self.origin.rows_of(ops)
-        products = [op for op in ops if op.get_trait(Multiplies) is not None and op in rows]
+        products = [op for op in ops if op.get_trait(SumsProducts) is not None and op in rows]
         taken = {rows[op] for op in products}
         for op in products:
             if (above := self.origin.product_at(rows[op])) not in taken:

@@ -14,7 +14,7 @@ from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.qoperator import QOperator
-from qdialect.promises.work import Multiplies, Numbers, open_sizes
+from qdialect.promises.work import Numbers, SumsProducts, open_sizes
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
@@ -24,7 +24,7 @@ NEAR = 8
 
 def is_kernel(op: OnnxOp) -> bool:
     """True if an op is defined on quantized numbers."""
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     return op.get_trait(QOperator) is not None or (work is not None and work.integers)
 
 
@@ -54,12 +54,12 @@ def _is_cast(op: OnnxOp) -> bool:
 
 
 def _is_packed(op: OnnxOp) -> bool:
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     return work is not None and work.packed
 
 
 def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     return Row(
         called(op),
         op.op_type,
@@ -73,7 +73,7 @@ def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
 
 def _count(row: Row, op: OnnxOp) -> bool:
     """Count the multiply-adds of a row with the sizes known by now; True if all are known."""
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     if work is not None and op.parent is not None:
         row.macs, row.open = work.count(op), open_sizes(op)
     return work is None or (row.macs is not None and not row.open)

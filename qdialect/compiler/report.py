@@ -22,7 +22,7 @@ from qdialect.ir.walking import operations
 from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.promises.work import Multiplies, Numbers
+from qdialect.promises.work import Numbers, SumsProducts
 from qdialect.reasons import FLOAT_SUMS, Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
@@ -206,7 +206,7 @@ def unknown_counts(module: ModuleOp) -> dict[str, int]:
 
 def _is_float(op: OnnxOp, form: str) -> bool:
     """True if a node with an integer form computes in float, before the last lowering."""
-    values, work = [*op.operands, *op.results], op.get_trait(Multiplies)
+    values, work = [*op.operands, *op.results], op.get_trait(SumsProducts)
     if work is not None and work.numbers(op) is Numbers.INTEGER:
         return False
     if form in ("qdq", *UPSTREAM_FORMS):
@@ -228,7 +228,7 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
         op
         for op in ops
         if isinstance(op, OnnxOp)
-        and any(op.get_trait(kind) for kind in (Kernels, Linear, Multiplies))
+        and any(op.get_trait(kind) for kind in (Kernels, Linear, SumsProducts))
         and _is_float(op, form)
     )
     is_quantized = any(quantized_of(value.type) is not None for op in ops for value in op.results)
@@ -287,7 +287,7 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
         return reasons[0]
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
         return of_target
-    work, unsaid = op.get_trait(Multiplies), none[is_quantized]
+    work, unsaid = op.get_trait(SumsProducts), none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
     elif is_quantized and op.op_type in decomposable(loops=True):
@@ -306,7 +306,7 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     for op in ops:
         if not isinstance(op, OnnxOp) or len(op.results) != 1:
             continue
-        work = op.get_trait(Multiplies)
+        work = op.get_trait(SumsProducts)
         if work is not None and work.numbers(op) is Numbers.INTEGER:
             scaled.update(op.results)
         elif len(op.operands) == 1 and element_of(op.operands[0].type) == i32:

@@ -20,7 +20,7 @@ from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds
 
 
-class Step(NamedTuple):
+class WithConstant(NamedTuple):
     """One operand and the constant that it is combined with."""
 
     value: SSAValue
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Multiplies(Promise):
+class Scales(Promise):
     """The op multiplies its operand by a constant."""
 
     inverse: bool = False
@@ -66,13 +66,13 @@ class QuantizesAtRunTime(Promise):
     """The op quantizes operand 0 with parameters that it computes: results u8 values, f32 scale, u8 zero point."""
 
 
-def step_of(op: OnnxOp, *, ordered: bool) -> Step | None:
+def step_of(op: OnnxOp, *, ordered: bool) -> WithConstant | None:
     """The operand and the constant of a step; `ordered`: the constant must come second."""
     places: Sequence[tuple[int, int]] = ((0, 1),) if ordered else ((0, 1), (1, 0))
     for value, other in places:
         array = constant_array(op.operands[other])
         if array is not None and constant_array(op.operands[value]) is None:
-            return Step(op.operands[value], array)
+            return WithConstant(op.operands[value], array)
     return None
 
 
@@ -89,21 +89,21 @@ def producer(value: SSAValue) -> OnnxOp | None:
     return value.op if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
 
 
-def multiplier(op: OnnxOp | None) -> Step | None:
+def multiplier(op: OnnxOp | None) -> WithConstant | None:
     """The operand and the factor, float32, of an op that multiplies by a constant; None for other ops, division too."""
-    promise = None if op is None else op.get_trait(Multiplies)
+    promise = None if op is None else op.get_trait(Scales)
     if op is None or promise is None or promise.inverse:
         return None
     return step_of(op, ordered=False)
 
 
-def shift(op: OnnxOp | None) -> Step | None:
+def shift(op: OnnxOp | None) -> WithConstant | None:
     """The operand and the summand of an op that adds or subtracts a constant; None for other ops."""
     promise = None if op is None else op.get_trait(Shifts)
     step = None if op is None or promise is None else step_of(op, ordered=promise.inverse)
     if promise is None or step is None:
         return None
-    return Step(step.value, -step.constant) if promise.inverse else step
+    return WithConstant(step.value, -step.constant) if promise.inverse else step
 
 
 def along(array: Array, rank: int | None, axis: int) -> Array | None:
@@ -133,8 +133,8 @@ def _bound(lower: bool) -> Callable[[OnnxOp], tuple[SSAValue, float, float] | No
 
 
 ARITHMETIC: dict[tuple[str, str], Promise] = {
-    ("", "Mul"): Multiplies(),
-    ("", "Div"): Multiplies(inverse=True),
+    ("", "Mul"): Scales(),
+    ("", "Div"): Scales(inverse=True),
     ("", "Add"): Shifts(),
     ("", "Sub"): Shifts(inverse=True),
     ("", "Round"): Rounds(),

@@ -53,7 +53,7 @@ def open_sizes(op: OnnxOp) -> int:
 
 
 @dataclass(frozen=True)
-class Multiplies(Promise):
+class SumsProducts(Promise):
     """The op sums products."""
 
     count: Callable[[OnnxOp], int | None]
@@ -178,45 +178,45 @@ def _einsum(op: OnnxOp) -> int | None:
     return prod(extents.values())
 
 
-def _each(domain: str, promise: Multiplies, *names: str) -> Mapping[tuple[str, str], Multiplies]:
+def _each(domain: str, promise: SumsProducts, *names: str) -> Mapping[tuple[str, str], SumsProducts]:
     return {(domain, name): promise for name in names}
 
 
-def _kernels() -> Mapping[tuple[str, str], Multiplies]:
+def _kernels() -> Mapping[tuple[str, str], SumsProducts]:
     """The QOperator forms of the ops that multiply; their templates say where the factors stand."""
-    table: dict[tuple[str, str], Multiplies] = {}
+    table: dict[tuple[str, str], SumsProducts] = {}
     for key, forms in ((key, kernels.forms) for key, kernels in KERNELS.items() if key in _FLOAT):
         for kernel in forms:
             tokens = kernel.inputs.split()
             places = tokens.index("0v"), tokens.index("1v")
             counted = _convolution if key == ("", "Conv") else _matrices
-            table[kernel.domain, kernel.op_type] = Multiplies(counted(places[1]), places, integers=True)
+            table[kernel.domain, kernel.op_type] = SumsProducts(counted(places[1]), places, integers=True)
     return table
 
 
 _FLOAT = {
-    **_each("", Multiplies(_convolution(1)), "Conv", "DeformConv"),
-    **_each("", Multiplies(_transposed), "ConvTranspose"),
-    **_each("", Multiplies(_matrices(1)), "Gemm", "MatMul"),
-    **_each("", Multiplies(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
-    **_each("", Multiplies(_scores(4), (0, 1, 2)), "Attention"),
-    **_each("", Multiplies(_einsum), "Einsum"),
+    **_each("", SumsProducts(_convolution(1)), "Conv", "DeformConv"),
+    **_each("", SumsProducts(_transposed), "ConvTranspose"),
+    **_each("", SumsProducts(_matrices(1)), "Gemm", "MatMul"),
+    **_each("", SumsProducts(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
+    **_each("", SumsProducts(_scores(4), (0, 1, 2)), "Attention"),
+    **_each("", SumsProducts(_einsum), "Einsum"),
 }
-WORK: dict[tuple[str, str], Multiplies] = {
+WORK: dict[tuple[str, str], SumsProducts] = {
     **_FLOAT,
     **_kernels(),
-    **_each("", Multiplies(_convolution(1), integers=True), "ConvInteger"),
-    **_each("", Multiplies(_matrices(1), integers=True), "MatMulInteger"),
-    **_each(MICROSOFT, Multiplies(_convolution(1)), "FusedConv"),
-    **_each(MICROSOFT, Multiplies(_convolution(3), (0, 3), integers=True), "QLinearConv"),
+    **_each("", SumsProducts(_convolution(1), integers=True), "ConvInteger"),
+    **_each("", SumsProducts(_matrices(1), integers=True), "MatMulInteger"),
+    **_each(MICROSOFT, SumsProducts(_convolution(1)), "FusedConv"),
+    **_each(MICROSOFT, SumsProducts(_convolution(3), (0, 3), integers=True), "QLinearConv"),
     **_each(
-        MICROSOFT, Multiplies(_matrices(1)), "FusedGemm", "FusedMatMul", "GemmFastGelu", "TransposeMatMul"
+        MICROSOFT, SumsProducts(_matrices(1)), "FusedGemm", "FusedMatMul", "GemmFastGelu", "TransposeMatMul"
     ),
-    **_each(MICROSOFT, Multiplies(_matrices(1), integers=True), "DynamicQuantizeMatMul", "MatMulInteger16"),
-    **_each(MICROSOFT, Multiplies(_recurrent, (0, 1, 2), integers=True), "DynamicQuantizeLSTM"),
-    **_each(MICROSOFT, Multiplies(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
-    **_each(MICROSOFT, Multiplies(_projected), "Attention"),
-    **_each(MICROSOFT, Multiplies(_projected, integers=True), "QAttention"),
-    **_each(MICROSOFT, Multiplies(_scores(6), (0, 1, 2)), "MultiHeadAttention"),
+    **_each(MICROSOFT, SumsProducts(_matrices(1), integers=True), "DynamicQuantizeMatMul", "MatMulInteger16"),
+    **_each(MICROSOFT, SumsProducts(_recurrent, (0, 1, 2), integers=True), "DynamicQuantizeLSTM"),
+    **_each(MICROSOFT, SumsProducts(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
+    **_each(MICROSOFT, SumsProducts(_projected), "Attention"),
+    **_each(MICROSOFT, SumsProducts(_projected, integers=True), "QAttention"),
+    **_each(MICROSOFT, SumsProducts(_scores(6), (0, 1, 2)), "MultiHeadAttention"),
 }
 """Every op that sums products of two tensors, but those whose count follows from no shape (MoE) or layout."""

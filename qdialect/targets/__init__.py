@@ -172,7 +172,7 @@ def target(name: str | Path) -> Target:
         return _own_target(text, status.st_mtime_ns, status.st_size)
     if text not in target_names():
         every = f"choose from {', '.join(target_names())}, or PATH.toml"
-        fix = did_you_mean(text.lower(), target_names(), every)
+        fix = did_you_mean(text, target_names(), every)
         raise UserError(f"there is no target '{text}'", fix)
     return _known_target(text)
 

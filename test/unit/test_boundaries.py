@@ -32,7 +32,7 @@ from qdialect.patterns.convolution.width import (
 from qdialect.promises.clamping import KEEPS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.window import Geometry
-from qdialect.promises.work import Multiplies
+from qdialect.promises.work import SumsProducts
 from qdialect.targets.pricing import SPREADING, VOLUME
 from qdialect.text.assembly import parse_module
 
@@ -149,7 +149,7 @@ def test_a_packed_weight_is_multiplied_once_if_no_shape_says_more(result: str, c
         f" : (tensor<*xf32>, tensor<5x2x16xui8>, tensor<10xf32>) -> tensor<{result}xf32>",
         "%x: tensor<*xf32>, %w: tensor<5x2x16xui8>, %s: tensor<10xf32>",
     )
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     assert work is not None
     assert work.count(op) == count
 

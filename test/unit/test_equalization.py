@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.equalization import equalization_factors, equalize, pairs
 from qdialect.calibration.profiling import Profiler
-from qdialect.calibration.switches import Outputs
+from qdialect.calibration.switches import OutputRunner
 from qdialect.compiler.candidates import Candidates, Choice
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import prepare
@@ -70,8 +70,8 @@ def test_the_function_stays_and_the_channels_are_even(middle: str) -> None:
     assert equalize(changed) == 2
     changed.verify()
     feeds = {"x": weight(9, 2, 3, 9, 8)}
-    expected = Outputs(module).run(feeds)
-    np.testing.assert_allclose(Outputs(changed).run(feeds), expected, atol=1e-5 * np.abs(expected).max())
+    expected = OutputRunner(module).run(feeds)
+    np.testing.assert_allclose(OutputRunner(changed).run(feeds), expected, atol=1e-5 * np.abs(expected).max())
     for before, after in zip(pairs(module), pairs(changed), strict=True):
         spreads = [_spread(constant_array(p.first.operands[1])) for p in (before, after)]
         assert spreads[1] < max(0.1 * spreads[0], 3)

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.page.data import Circumstances, Noise, report_data
+from qdialect.compiler.page.data import Circumstances, TensorNoise, report_data
 from qdialect.compiler.page.html import write_html
 from qdialect.compiler.report import Report
 from qdialect.measuring import timing
@@ -98,7 +98,9 @@ def branching(tmp_path: Path) -> str:
 def test_json_keeps_the_schema(options: dict[str, Any]):
     report = qdialect.compile(qdialect.load(EXAMPLE), **options)
     tensor = report.layers[0].outputs[0].name
-    around = Circumstances(seconds={report.account.nodes[0].name: 2e-6}, noise={tensor: Noise(41.5, 0.75)})
+    around = Circumstances(
+        seconds={report.account.nodes[0].name: 2e-6}, noise={tensor: TensorNoise(41.5, 0.75)}
+    )
     data = plain(report, around)
     assert not breaks(data, SCHEMA)
     assert data["layers"][0]["noise"] == {"sqnr_db": 41.5, "steps": 0.75}

@@ -27,7 +27,7 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.sensitivity import Budget, Cause, Site
-from qdialect.calibration.switches import Noise, Outputs, with_switches
+from qdialect.calibration.switches import BudgetRunner, OutputRunner, with_switches
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.errors import UserError
@@ -76,7 +76,7 @@ def model() -> ModuleOp:
 
 
 def outputs(module: ModuleOp) -> Any:
-    runner = Outputs(module)
+    runner = OutputRunner(module)
     return np.stack([runner.run(feeds) for feeds in SAMPLES])
 
 
@@ -176,11 +176,11 @@ def test_the_budget_is_the_noise_and_adds_up() -> None:
     number_layers(module)
     casts = quantized(module)
     switches = with_switches(module, casts)
-    runner = Outputs(switches.module)
+    runner = OutputRunner(switches.module)
     off = {name: np.array(False) for name in switches.names}
     on = {name: np.array(True) for name in switches.names}
-    plain, whole = Outputs(module), Outputs(casts)
-    noise = Noise(switches)
+    plain, whole = OutputRunner(module), OutputRunner(casts)
+    noise = BudgetRunner(switches)
     error = signal = 0.0
     for feeds in SAMPLES:
         np.testing.assert_array_equal(runner.run({**feeds, **off}), plain.run(feeds))
@@ -202,8 +202,11 @@ def test_a_budget_of_little_memory_looks_at_a_part_of_the_outputs(monkeypatch: p
     module = model()
     number_layers(module)
     switches = with_switches(module, quantized(module))
-    size = Outputs(module).run(SAMPLES[0]).size
-    whole, part = Noise(switches), Noise(switches, memory=16 * len(switches.sites) * (size // 3))
+    size = OutputRunner(module).run(SAMPLES[0]).size
+    whole, part = (
+        BudgetRunner(switches),
+        BudgetRunner(switches, memory=16 * len(switches.sites) * (size // 3)),
+    )
     looked: list[int] = []
 
     def looking(self: Budget, signal: Any, steps: Any) -> None:

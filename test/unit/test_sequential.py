@@ -14,7 +14,7 @@ from qdialect.calibration.annotations import annotate
 from qdialect.calibration.observer import Observer, value_names
 from qdialect.calibration.rounding import number_layers, shift_biases
 from qdialect.calibration.sequential import mean_results, products, sequential_shifts
-from qdialect.calibration.switches import Outputs
+from qdialect.calibration.switches import OutputRunner
 from qdialect.onnx_io.importer import import_model
 from qdialect.transforms.insert_casts import InsertCastsPass
 
@@ -68,7 +68,7 @@ def quantized(module: ModuleOp) -> ModuleOp:
 
 
 def distance(module: ModuleOp, other: ModuleOp) -> float:
-    first, second = Outputs(module), Outputs(other)
+    first, second = OutputRunner(module), OutputRunner(other)
     return sum(float(np.square(first.run(feeds) - second.run(feeds)).sum()) for feeds in ROWS)
 
 

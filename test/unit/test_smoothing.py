@@ -12,15 +12,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.observer import Observer, observe_samples
 from qdialect.calibration.smoothing import (
-    Channels,
     ChannelStatistics,
+    ChannelSummary,
     Smoothed,
     expected_noise,
     factors,
     groups,
     smooth,
 )
-from qdialect.calibration.switches import Outputs
+from qdialect.calibration.switches import OutputRunner
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.dialects.onnx_base import OnnxOp
@@ -89,7 +89,7 @@ def test_the_function_stays(residual: bool) -> None:
     assert all(one.gain > 3 for one in done)
     added = sum(isinstance(op, OnnxOp) and op.op_type == "Mul" for op in changed.walk())
     assert added == 1 + (2 if residual else 1)
-    before, after = Outputs(module), Outputs(changed)
+    before, after = OutputRunner(module), OutputRunner(changed)
     for feeds in samples():
         expected = before.run(feeds)
         np.testing.assert_allclose(after.run(feeds), expected, atol=2e-5 * np.abs(expected).max())
@@ -99,14 +99,14 @@ def test_the_function_stays(residual: bool) -> None:
 def test_factors_have_the_least_expected_noise() -> None:
     x = DRAW.normal(size=(500, CHANNELS)) * LOUD
     weights = DRAW.normal(size=(16, CHANNELS))
-    channels = Channels(x.min(axis=0), x.max(axis=0), np.square(x).mean(axis=0))
+    channels = ChannelSummary(x.min(axis=0), x.max(axis=0), np.square(x).mean(axis=0))
     s, exponent, gain = factors(channels, weights)
     assert exponent > 0
     assert gain > 6
     plain = expected_noise(channels, weights, np.ones(CHANNELS))
     assert 10 * np.log10(plain / expected_noise(channels, weights, s)) == pytest.approx(gain)
     assert s[5] > 3 * np.delete(s, 5).max()
-    even = Channels(np.full(4, -1.0), np.ones(4), np.full(4, 0.3))
+    even = ChannelSummary(np.full(4, -1.0), np.ones(4), np.full(4, 0.3))
     assert factors(even, np.array([[0.5, -0.5, 0.5, 0.5], [0.3, 0.5, 0.5, 0.5]]))[2] < 0.5
 
 
@@ -114,7 +114,7 @@ def test_expected_noise_is_the_noise() -> None:
     """Rounded as a kernel would: one step for all of x, one for each output of w."""
     x = DRAW.normal(size=(4000, CHANNELS)) * LOUD**0.5
     weights = DRAW.normal(size=(16, CHANNELS))
-    channels = Channels(x.min(axis=0), x.max(axis=0), np.square(x).mean(axis=0))
+    channels = ChannelSummary(x.min(axis=0), x.max(axis=0), np.square(x).mean(axis=0))
     step = (x.max() - x.min()) / 255
     steps = np.abs(weights).max(axis=1, keepdims=True) / 127
     rounded = (np.rint(x / step) * step) @ (np.rint(weights / steps) * steps).T
@@ -123,7 +123,7 @@ def test_expected_noise_is_the_noise() -> None:
 
 
 def test_nothing_is_known_of_zeros() -> None:
-    dead = Channels(np.zeros(3), np.zeros(3), np.zeros(3))
+    dead = ChannelSummary(np.zeros(3), np.zeros(3), np.zeros(3))
     s, exponent, gain = factors(dead, np.zeros((2, 3)))
     assert (s.tolist(), exponent, gain) == ([1.0] * 3, 0.0, 0.0)
     assert ChannelStatistics().channels is None

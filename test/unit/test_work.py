@@ -14,7 +14,7 @@ from qdialect.compiler.provenance import nodes_of
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
 from qdialect.oracle.session import run
-from qdialect.promises.work import Multiplies, Numbers
+from qdialect.promises.work import Numbers, SumsProducts
 from qdialect.text.assembly import parse_module
 
 MICROSOFT = "com.microsoft"
@@ -64,7 +64,7 @@ def test_the_count_is_the_sum_of_products_of_ones(case: Case):
     del model.graph.output[:]
     model.graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, y.shape))
     [op] = nodes_of(import_model(model))
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     assert work is not None
     assert work.count(op) == y.sum()
     assert work.numbers(op) is Numbers.FLOAT
@@ -104,7 +104,7 @@ def test_integer_ops_count_as_the_float_ones(name: str):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
     graph = helper.make_graph([node], "g", list(infos.values()), [output])
     [op] = nodes_of(import_model(helper.make_model(graph, opset_imports=opsets, ir_version=8)))
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     assert work is not None
     assert work.count(op) == LINEAR.get(name, 2 * 3 * 4 * 5)
     assert work.numbers(op) is Numbers.INTEGER
@@ -180,7 +180,7 @@ def test_counts_that_the_definition_gives(name: str):
     )
     body = f"func.func @main({arguments}) {{\n%y = {op_type}({names}) {{{words}}} : ({', '.join(types)}) -> tensor<{result}>\nreturn\n}}\n"
     [op] = nodes_of(module_named(body))
-    work = op.get_trait(Multiplies)
+    work = op.get_trait(SumsProducts)
     assert work is not None
     assert work.count(op) == count
 
@@ -202,6 +202,6 @@ func.func @main(%x : tensor<2x3xf32>, %q : tensor<2x3x!quant.uniform<u8:f32, 0.0
 
 
 def test_what_is_multiplied_is_told_by_what_stands_above():
-    ops = [op for op in nodes_of(module_named(PAIRS)) if op.get_trait(Multiplies)]
-    kinds = [work.numbers(op) for op in ops if (work := op.get_trait(Multiplies))]
+    ops = [op for op in nodes_of(module_named(PAIRS)) if op.get_trait(SumsProducts)]
+    kinds = [work.numbers(op) for op in ops if (work := op.get_trait(SumsProducts))]
     assert kinds == [Numbers.PAIRS, Numbers.PAIRS, Numbers.WEIGHTS, Numbers.FLOAT]

@@ -41,7 +41,7 @@ class File(NamedTuple):
         return cls(role, path, Path(path).stat().st_size, digest)
 
 
-class Noise(NamedTuple):
+class TensorNoise(NamedTuple):
     """Noise of a tensor relative to the model as read."""
 
     sqnr: float
@@ -58,7 +58,7 @@ class Circumstances:
     files: tuple[File, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds of one run by node of the result, named by its first tensor if it has no name."""
-    noise: Mapping[str, Noise] = field(default_factory=dict[str, Noise])
+    noise: Mapping[str, TensorNoise] = field(default_factory=dict[str, TensorNoise])
     """Noise by tensor name of the model as read."""
     findings: tuple[str, ...] = ()
     """Measured results, one line each."""
@@ -144,7 +144,7 @@ def _layer(layer: Layer, became: Sequence[int], around: Circumstances) -> dict[s
     }
 
 
-def _noise(noise: Noise) -> dict[str, float | None]:
+def _noise(noise: TensorNoise) -> dict[str, float | None]:
     return {"sqnr_db": noise.sqnr if math.isfinite(noise.sqnr) else None, "steps": noise.steps}
 
 
