@@ -75,8 +75,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         spec = unblocked(self._spec(op, promise, x, w))
         plan = Plan(0.0)
         if op not in self._planned and w.storage.name == "i8":
-            chosen = unblocked(self._plan(op, spec, promise))
-            plan = chosen
+            plan = unblocked(self._plan(op, spec, promise))
         if plan.steps:
             return self._take(op, plan.steps, promise, rewriter)
         if spec.is_float and self._form in ("", *KERNELS):
@@ -110,7 +109,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         return replace(spec, reads_last=reads, makes_last=makes)
 
     def _kernels(self, op: OnnxOp, spec: Spec) -> tuple[str, ...]:
-        """Those that a float result may come from: in front of a quantize no float weight is a constant."""
+        """The kernels that may compute a float result; none with a float constant as weight if a quantize follows."""
         if op in self._planned:
             return self._planned[op]
         product = PRODUCT in self._target.costs and product_guard(op, spec, self._target) is None

@@ -8,7 +8,7 @@ Axes of size 1 are dropped, and axes that stay adjacent are merged. Exact: eleme
 blocks; if more than one axis moves, even of size 1, they copy single elements, ten times slower. Attention is exported
 so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed. A Softmax swaps its axis with the
 last before and after: over the channels of an image, or of a detector's boxes, it takes two to five times as long.
-Casts stay at the Softmax, and the Reshapes outside of them move integers, as when what is written is compiled again.
+Casts stay next to the Softmax and the Reshapes around them move integers: the form that a second compilation keeps.
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         if axis is None or shape is None or 0 in shape or sum(n != 1 for n in shape[axis + 1 :]) < 2:
             return None
         if quantized_of(op.results[0].type) is not None:
-            return None  # a session writes the kernel, and turns its axes to the Transposes around it
+            return None  # onnxruntime fuses it into its integer kernel, and the Transposes around it merge with its own
         if shape.count(DYNAMIC) > 1:
             return OPEN_SIZES
         if _was_last(op, axis):
@@ -132,7 +132,7 @@ def _was_last(op: OnnxOp, axis: int) -> bool:
 
 
 def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    """`value` with other sizes; what is dequantized has them before, as integers."""
+    """`value` reshaped to `sizes`; if it is dequantized, the integers are reshaped in front of the dequantize."""
     cast, told = value.owner, [_told(size) for size in sizes]
     if not (isinstance(cast, DequantizeOp) and cast.element_type.is_per_tensor):
         return nodes.reshape(value, told, sizes)
@@ -143,13 +143,13 @@ def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
 
 
 def _quantize(value: SSAValue) -> QuantizeOp | None:
-    """The quantize, per tensor, that alone reads `value`."""
+    """The per-tensor quantize that is the only user of `value`; None if there is none."""
     cast = value.get_user_of_unique_use()
     return cast if isinstance(cast, QuantizeOp) and cast.element_type.is_per_tensor else None
 
 
 def _whole(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation) -> None:
-    """`value` with the sizes of the result of `last`, as integers if that is a quantize."""
+    """Reshape `value` to `sizes`, those of the result of `last`; if `last` is a quantize, behind it, on integers."""
     type = last.results[0].type
     if not isinstance(last, QuantizeOp):
         nodes.reshape(value, sizes, type)

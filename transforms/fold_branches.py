@@ -99,7 +99,7 @@ def _is_convolution(value: SSAValue, user: OnnxOp) -> bool:
 
 
 def _affine_of(value: SSAValue, source: SSAValue) -> AffineMap | None:
-    """The affine map of `source` that `value` is."""
+    """The affine map by which `value` is computed from `source`; None if there is none along axis 1 or per tensor."""
     map = movable_map(value)
     if not isinstance(map, AffineMap) or not isinstance(value, OpResult):
         return None
@@ -130,7 +130,7 @@ def _alone(value: SSAValue, map: AffineMap, beside: Branch) -> Branch | Blocked:
 
 
 def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]] | Blocked:
-    """A window over two, and where on it the first element of each kernel lies."""
+    """The least window that contains both, and the offset of each kernel's first element in it, by spatial axis."""
     if (one.groups, one.inputs, one.outputs, one.strides) != (
         two.groups,
         two.inputs,

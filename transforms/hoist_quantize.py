@@ -68,8 +68,10 @@ def _is_slow_in_float(op: OnnxOp) -> bool:
 
 def _clamps_sum(op: OnnxOp) -> bool:
     """
-    True if an op clamps the sum of the float result of a quantized product and a computed tensor, to bytes: in float, a
-    pass over four times the memory, which no kernel does along, as those of float products would.
+    True if an op clamps the sum of a quantized product's float result and a computed tensor, for 8-bit quantizes.
+
+    No kernel of a quantized product applies such a clamp, unlike those of float products. In float it is a pass of its
+    own over four times the memory that it takes on bytes.
     """
     above = op.operands[0].owner
     types = [u.element_type for use in op.results[0].uses if isinstance(u := use.operation, QuantizeOp)]

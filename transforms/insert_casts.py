@@ -117,13 +117,13 @@ class QuantizeUses(Pattern):
 
 class QuantizeFromZero(OnTrait[Clamp]):
     """
-    A clamp at zero between what rounds to its type and products that read it: the same steps, from zero up.
+    A clamp at zero in front of products: its type, for numbers of both signs, becomes one of equal scale from zero up.
 
         y : T = f(x); z : T = max(y, 0); conv(z)    ->   y : U = f(x); conv(y)       the least integer of U stands for 0
         z = max(y, 0); conv(qcast(z) : T)           ->   z = max(y, 0); conv(qcast(z) : U)
 
-    The storage range is the clamp then. What T clips above, U holds: nothing else differs. Ops that move or select
-    elements may stand between the clamp and the products.
+    The lower end of U's storage range is the clamp. U reaches twice as far up as T, so numbers that T clipped are kept;
+    all others are equal. Ops that move or select elements may stand between the clamp and the products.
     """
 
     def __init__(self, storage: Storage):
@@ -147,7 +147,7 @@ class QuantizeFromZero(OnTrait[Clamp]):
     def _retype(
         self, value: SSAValue, op: OnnxOp, promise: Clamp, read: Operation, rewriter: Rewriter
     ) -> SSAValue | None:
-        """`value` from zero up; None if its type is not one of 8 bits, or a user of the result of `read` needs it."""
+        """`value` in type U; None if its type is not one of 8 bits, or a user of the result of `read` needs it."""
         type = quantized_of(value.type)
         if type is None or not type.is_per_tensor or type.storage.width != self._storage.width:
             return None

@@ -4,9 +4,10 @@ Keep what computes in half precision as it is.
     f(x : f16)        ->  f(x) {kept}             likewise bf16
     f(c, g(z)) : f16  ->  f(c, g(z) {kept})       no other operand of f is computed by such an op
 
-Exact: no op changes. onnxruntime computes most of these ops in float32, and whether it rounds to half precision between
-two of them hangs on their neighbours: a copy of a scale that goes, or a constant that is folded, moves the roundings.
-One that only takes constants is computed in half precision, one behind any other op as its neighbours are.
+Exact: no op changes. onnxruntime computes most of these ops in float32, and their neighbours decide whether it rounds
+to half precision between two of them: dropping a copy of a scale, or folding a constant, moves the roundings. It
+computes an op on constants alone in half precision: so where no operand comes from an op in half precision, the ops
+that compute the operands stay too, since a constant in their place would change the op's precision.
 """
 # Around the driver: an attribute is set, and nothing rewritten.
 
@@ -26,7 +27,7 @@ class KeepHalfPass(ModulePass):
 
     name = "keep-half"
     exactness = Exactness.EXACT
-    rewrite = "f(x : f16) -> f(x) {kept}: roundings between such ops hang on the ops"
+    rewrite = "f(x : f16) -> f(x) {kept}: roundings between such ops depend on the ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         halves = [one for one in op.walk() if _is_computed(one) and _is_half(one)]

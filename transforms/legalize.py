@@ -51,8 +51,10 @@ OTHER_ZERO_POINT = Blocked(
 
 def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
     """
-    Places of values that convolutions read as i8, and of values tied to them: with a zero point that is
-    not 0, or concatenated, which OpenVINO turns to u8 if it knows that no number is negative.
+    Places of the i8 activations of convolutions, and of values tied to them, that have to become u8.
+
+    Those are values with a zero point other than 0, and concatenated ones: OpenVINO makes u8 of the latter if it knows
+    that no number is negative.
     """
     windows = (op for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None)
     places: set[Place] = set()

@@ -1,18 +1,18 @@
 """
 Give constant weights zero point 0 for targets that require it, where a change of signedness does not suffice.
 
-    w : zero point z   ->  w - z : i8                                                where 8 bits hold every difference
-    w : i4, u4         ->  w - z : i8                                                of integers, where the target reads
-                                                                                     no i4; of floats, i8 and u8
-    dcast(w)           ->  the numbers                                               a scale for each input, of floats,
-                                                                                     where the target takes none such
-    product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))       v = w - z, saturated to i8
-                           I: the inputs where that takes something away, at most one in four, or one
+    w : zero point z   ->  w - z : i8               1. 8 bits hold every difference
+    w : i4, u4         ->  w - z : i8               2. the target reads no i4; for products of floats also i8, u8
+    dcast(w)           ->  constant of floats       3. of products of floats: a scale for each input, if the target
+                                                       takes none such
+    product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
+                                                    4. v = w - z saturated to i8; I: the inputs where it saturates,
+                                                       at most one in four, or one
 
-A u8 weight exceeds i8 by a few steps if its zero point is not 128, often in one element: the excess
-is added by a second copy of its input.
+A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. In 4 the excess is the weight
+of a second copy of the input.
 
-The first exact: the same real numbers. The second close: the same sums of integers, of floats in another order.
+1 to 3 are exact: the same real numbers. 4 is close: the same sums of integers, of floats in another order.
 """
 
 from collections.abc import Sequence

@@ -5,9 +5,9 @@ Write a convolution of activations that are quantized at run time as a matrix pr
     Cast(ConvInteger(q, w, z, wz)) * (s * c) [+ b]
         ->  transpose(MatMulIntegerToFloat(gathered(transpose(q)), w' : i8, s, c, z, wz', b))
 
-    quantize_at_run_time(e(transpose(x)))  ->  transpose(quantize_at_run_time(e(x)))
+    quantize_at_run_time(e(transpose(x)))  ->  transpose(quantize_at_run_time(e(x)))      e: elementwise ops
 
-where such a product reads the result, so that it moves bytes, or nothing; e: elementwise ops.
+The second line applies where such a product reads the result: its transpose then moves bytes, or cancels.
 
 Close: the same sums of integers; scale and bias are applied to them in one kernel instead of three ops. Only where that
 takes less time than the sum, with the second quantize that it may be faster with, by the measured costs.
@@ -205,7 +205,7 @@ class HoistAtRunTime(OnTrait[QuantizesAtRunTime]):
 
 
 def _above(value: SSAValue) -> tuple[list[OnnxOp], OnnxOp | None]:
-    """Elementwise ops that `value` alone is made by, last ones first, and the op whose only result they read."""
+    """The chain of elementwise ops that ends in `value`, last first, each with one user; and the op in front of it."""
     chain: list[OnnxOp] = []
     while isinstance(value, OpResult) and isinstance(value.op, OnnxOp) and value.has_one_use():
         if value.op.get_trait(Elementwise) is None:

@@ -61,8 +61,9 @@ def takes_another(op: Operation) -> bool:
 
 def followers(op: Operation) -> list[SSAValue] | None:
     """
-    The results that follow the type of an op's, through ops that move or select its elements; None if a user behind
-    them needs the type as it is.
+    The results that must change type along with the result of `op`: those of ops that move or select its elements.
+
+    None if a user of any of them needs the type that it has.
     """
     moved: list[SSAValue] = []
     left: list[SSAValue] = [op.results[0]]
@@ -79,7 +80,7 @@ def followers(op: Operation) -> list[SSAValue] | None:
 
 
 def _moved(op: Operation) -> SSAValue | None:
-    """The one result to which an op moves elements of one operand, of the same type; None if there is no such."""
+    """The result of an op that moves elements of one operand and keeps their type; None for other ops."""
     if not isinstance(op, OnnxOp) or (promise := op.get_trait(Commutes)) is None or promise.points(op):
         return None
     operands, results = promise.types(op)

@@ -61,7 +61,7 @@ class Expected:
     plain: float = 0.0
     """Cost of the float kernel, if `dynamic`."""
     whole: OnnxOp | None = None
-    """The op in front, of whose float kernel a session makes this op a part."""
+    """The op in front, if onnxruntime fuses this op into its float kernel."""
     apart: float = 0.0
     """Additional cost of `floating` if `whole` is in integers."""
 
@@ -288,7 +288,7 @@ def _name(op: OnnxOp) -> str:
 
 
 def _part(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float] | None:
-    """The op in front, of whose kernel a session makes `op` a part, and nanoseconds for each element; None if none."""
+    """The op in front into whose kernel onnxruntime fuses `op`, and nanoseconds per element; None if there is none."""
     value = op.operands[-1] if op.operands else None
     if value is None or not isinstance(value.owner, OnnxOp):
         return None

@@ -81,7 +81,7 @@ class _Node:
     makes: int
     cost: Expected
     whole: _Node | None = None
-    """That of the op of whose float kernel this one is a part."""
+    """The node of the op into whose float kernel onnxruntime fuses this one."""
 
 
 def _has_integers(value: SSAValue) -> bool:

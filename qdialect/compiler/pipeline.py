@@ -103,7 +103,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     if r.is_upstream:
         yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
     if r.is_exact and not r.is_upstream:
-        yield _stage("keep-half", "onnxruntime's roundings between ops in half precision hang on the ops")
+        yield _stage("keep-half", "onnxruntime's roundings between ops in half precision depend on the ops")
     yield from simplifying()
     yield _stage(
         "raise-qoperator",

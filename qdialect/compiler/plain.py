@@ -9,11 +9,11 @@ from qdialect.compiler.candidates import Candidates, Choice, Trial, better
 
 def unless_by_chance(candidates: Candidates, best: Trial, range: str | None) -> Trial:
     """
-    `best` if it beats what is rounded to nearest in the same places, on all samples that are measured; else that.
+    `best` if it beats the same placement rounded to nearest on all measured samples; else the latter.
 
-    Samples that steered the rounding of `best` speak for it: if not even these say that it is better, the few that
-    judge may have said so by chance. That is then placed as it would be if rounding to nearest had been asked for: the
-    search placed what it gave up. `range`: the one that was asked for.
+    The measured samples include those that steered the rounding of `best`, which favours it. If it is no better even
+    on these, the few judging samples may have preferred it by chance. Rounding to nearest then gets the placement that
+    is best for it, not the one found for `best`. range: the requested one, None if open.
     """
     if best.noise is None or not best.integer:
         return best

@@ -51,13 +51,13 @@ NO_NODE = Blocked(
     "the integer form has no node for it on these types",
     "choose --form qoperator if the target has it",
 )
-"""Of an op on quantized types that `lower-to-integer` passes without a word: it lowers products."""
+"""For an op on quantized types on which `lower-to-integer`, which lowers products alone, leaves no remark."""
 NO_FORM = Blocked("no-form", "no form of it on integers is known")
-"""Of an op on quantized types that the other lowering passes pass without a word."""
+"""For an op on quantized types on which the other lowering passes leave no remark."""
 NO_STEP = Blocked("no-form", "no form of it as a whole on integers is known")
-"""The same, of an op that goes through steps."""
+"""The same for a recurrent op."""
 NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
-"""The same, of an op without weights in a model that is quantized elsewhere."""
+"""For an op without weights and quantized values, in a model that is quantized elsewhere."""
 
 
 class Step(NamedTuple):
@@ -297,8 +297,10 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     """
-    The ops that scale int32 sums cast to float, those that combine their results, or floats that a product of integers
-    gives, with constants, and those that compute the scales for them alone.
+    The ops that only rescale integer products: their cost belongs to the product.
+
+    These scale int32 sums that were cast to float; combine such results, or float results of an integer product, with
+    constants; or compute scales that are used for nothing else.
     """
     sums: set[SSAValue] = set()
     scaled: set[SSAValue] = set()

@@ -226,7 +226,7 @@ def _suffix(constant: ConstantOp) -> str:
 
 
 def _is_parameter(op: Operation) -> bool:
-    """True for a constant called as a scale or zero point is."""
+    """True for a constant with the name of a scale or zero point."""
     return isinstance(op, ConstantOp) and op.value is not None and bool(_suffix(op))
 
 
@@ -235,7 +235,7 @@ FLIPPED = re.compile("_[iu]8$")
 
 
 def flipped_name(name: str, storage: str = "") -> str:
-    """The name of a constant that becomes of type `storage`, `i8` or `u8`; empty for that of either."""
+    """The name of a constant retyped to `storage`, `i8` or `u8`; without `storage`, the name common to both."""
     plain = FLIPPED.sub("", name)
     return f"{plain}_{storage}" if plain and storage else plain
 

@@ -1,16 +1,21 @@
 """
 Workarounds for onnxruntime's own moves of casts, which fail at captured values and some other places.
 
-onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. It misses edges
-into subgraphs, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then changes
-elsewhere, and rejects the model (1.31: measured). It stops at a pair of casts of the same type, which changes no
-number, and a subgraph may use a Sum of one operand. It drops a quantize of a dequantize of the same type, signedness
-aside: if captured, that aborts the session too, unless behind a Sum. It turns a batched MatMul and the Add of a vector
-into a Gemm behind a Reshape, past which it also moves the cast; but not if the Add has an operand of the result's rank.
-It makes an integer Gemm of a MatMul and the Add of dequantized int32, which it takes for a bias in steps of x_scale *
-w_scale whatever their scale is (1.32: measured). It brings a quantize in front of a Transpose, or several moves, and
-then returns what it rounds if that is a graph output too. It moves a dequantize of i32 like any other, and rejects the
-model, since no quantize gives i32.
+When onnxruntime creates a session it moves a DequantizeLinear down past ops that only move elements, on each edge to a
+consumer, and a QuantizeLinear up. A pair of casts of one type stops it and changes no number; so does a Sum of one
+operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
+
+- it misses edges into subgraphs, and the session aborts: `part_captured`, also of a quantize of a dequantize of the
+  same type, signedness aside, which it drops;
+- from opset 21 on it writes the moved casts of i8 with a type that it then changes elsewhere, and rejects the model:
+  `pair_moved`;
+- it moves a quantize in front of a Transpose, or several moves, and then returns rounded numbers if the unrounded ones
+  are a graph output too: `part_outputs`;
+- it moves a dequantize of i32 like any other, and rejects the model, since no quantize gives i32: `part_sums`;
+- it fuses a MatMul and the Add of dequantized int32 into an integer Gemm, and takes the int32 for a bias in steps of
+  x_scale * w_scale whatever its scale is: `part_biases`;
+- it turns a batched MatMul and the Add of a vector into a Gemm behind a Reshape, past which it also moves the cast,
+  unless the Add has an operand of the result's rank: `widen_biases`.
 """
 # Around the driver: the casts are written and no op changes its type: pairs and constants are inserted between.
 

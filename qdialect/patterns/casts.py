@@ -22,7 +22,7 @@ from qdialect.rewriting.matching import OnOp
 
 
 def _repeats(type: UniformType, other: UniformType) -> bool:
-    """Whether `other` has the one scale of `type` for each slice: it reads the same integers as the same numbers."""
+    """True if `other` repeats the one scale and zero point of `type` along an axis: integers mean the same numbers."""
     if (
         not type.is_per_tensor
         or other.blocks
@@ -55,8 +55,9 @@ class FoldRequantize(OnOp[QuantizeOp]):
 @cache
 def settles(type: UniformType) -> bool:
     """
-    Whether the numbers that `type` expresses are themselves when they are quantized and read again, whichever integers
-    say them: where these do not survive the way through float, every one is tried.
+    True if each number that `type` expresses stays the same number when it is quantized and dequantized again.
+
+    The stored integer may become another one of the same number. All integers are tried if not all of them survive.
     """
     if type.round_trips:
         return True

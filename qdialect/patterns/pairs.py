@@ -146,8 +146,9 @@ class PairWriter:
 
     def _place(self, module: ModuleOp) -> None:
         """
-        Let each dequantize stand in front of its first reader, in the order of that one's operands: where it stood
-        before says which pass wrote it, which is another when the model is read again.
+        Move each dequantize in front of the first op that reads it, in the order of that op's operands.
+
+        Its former place depends on the pass that wrote it, which differs when the written model is compiled again.
         """
         for op in operations(module):
             for operand in op.operands:

@@ -81,7 +81,7 @@ class Hoisting:
 
 
 def _repeats(type: UniformType, real: SSAValue | None) -> bool:
-    """True if a quantize of what is dequantized from the same type would stay, since it may give other integers."""
+    """True if `real` is dequantized from `type` and a quantize to `type` may still give other integers, so it stays."""
     cast = None if real is None else real.owner
     return isinstance(cast, DequantizeOp) and cast.element_type == type and not type.round_trips
 
@@ -102,7 +102,7 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
 
 
 MOST_BETWEEN = 100
-"""Values that are looked at for whether one may be NaN, so that the walk stays linear in the graph."""
+"""Greatest number of values that `is_number` visits, so that a pass stays linear in the size of the graph."""
 
 
 class Standing(NamedTuple):
@@ -242,8 +242,10 @@ class Reals:
 
 def is_number(value: SSAValue | None) -> bool:
     """
-    Whether finite inputs that overflow nowhere leave no NaN in a real value: no op that gives one for some numbers is
-    between it and what is dequantized. None is of what is.
+    True if a real value holds no NaN, provided that inputs are finite and nothing overflows.
+
+    That is so if no op between the value and the dequantizes above it gives NaN for some numbers. None, the operand of
+    an op that reads a dequantized value directly, holds none.
     """
     left, seen = [value], set[SSAValue | None]()
     while left:

@@ -22,11 +22,11 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
 BYTES = 4
-"""Bytes of an element of a table that a table of f32 makes no larger."""
+"""Least bytes of a table's element: a table of f32 results is then no larger."""
 
 
 class Computed(NamedTuple):
-    """Ops on rows that were taken from a table, which treat all rows alike."""
+    """Ops that compute the same function of each row taken from a table."""
 
     ops: list[OnnxOp]
     """In order; each has one result."""
@@ -73,7 +73,7 @@ class ComputeTable(OnTrait[TakesRows]):
 
 
 def _computed(taken: OnnxOp, columns: int) -> Computed | None:
-    """What is computed of each row of the result of `taken`, up to one result; None if that is nothing, or several."""
+    """The ops that compute of each row of the result of `taken`; None if there is none, or several results are used."""
     ops: dict[Operation, OnnxOp] = {}
     rows = {taken.results[0]}
     pending: list[SSAValue] = [*rows]
@@ -93,7 +93,7 @@ def _computed(taken: OnnxOp, columns: int) -> Computed | None:
 
 
 def _is_of_rows(op: OnnxOp, rows: set[OpResult], columns: int) -> bool:
-    """True if `op` moves `rows` whole, or computes of them, and of constants, the same for each."""
+    """True if `op` moves whole `rows`, or computes the same function of each from it and constants."""
     shape = shape_of(op.results[0].type)
     if len(op.results) != 1 or not shape or shape[-1] != columns:
         return False

@@ -1,20 +1,24 @@
 """
 Guards against onnxruntime's fusions that fail, are wrong or are slower: a Sum of one operand blocks them.
 
-A session of onnxruntime fuses an op between casts of one integer type into the op's integer kernel, without regard to
-the scales; but except for the weight of a convolution or product, kernels take one scale only, and the model is
-rejected (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel with
-its casts. Before, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither
-signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
-dequantize, with the first, in steps of the range that is common to both. Of a clamp in front of a quantize to 2 or 4
-bits, it drops a Relu and refuses a Clip, as it does MaxPool, ReduceMax and ReduceMin behind such casts. It fuses an
-8-bit product regardless of its users, and cannot run it if the left operand has several scales, or the right one has
-scales for other axes than the columns of one matrix. It quantizes the float weight of an op between casts, and
-dequantizes it in each run if no kernel takes both. It clips a float bias that int32 does not hold in steps of x_scale *
-w_scale, and rounds it to these where they are coarse. It makes MatMulNBits of a product with a weight of bytes whose
-activation is dequantized behind moves that it moves no cast below, and rounds that again (1.32: measured; not of a
-transposed weight, nor in front of a quantize). A Sum of one operand is the identity and hides a cast from the op. The
-target's file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
+A session of onnxruntime fuses an op between casts of one integer type into the op's integer kernel. A Sum of one
+operand is the identity and hides a cast from the op. It is inserted in these cases (onnxruntime 1.31, 1.32: measured):
+
+- the fusion ignores scales, but kernels take one scale only, except for the weight of a convolution or product, and
+  the model is rejected. An 8-bit product is fused regardless of its users; it does not run if the left operand has
+  several scales, or the right one scales along another axis than the columns of one matrix;
+- a kernel is wrong at some scales or windows, or costs more than the float kernel with its casts;
+- a second quantize, behind the first and a dequantize, is merged with the first, in steps of the common range;
+- in front of a quantize to 2 or 4 bits a Relu is dropped, and a Clip refused; so are MaxPool, ReduceMax and ReduceMin
+  behind such casts;
+- the float weight of an op between casts is quantized, and dequantized in each run if no kernel takes both;
+- a float bias that int32 does not hold in steps of x_scale * w_scale is clipped, and rounded where they are coarse;
+- a product with a weight of bytes, whose activation is dequantized in front of moves past which no cast is moved,
+  becomes a MatMulNBits that rounds the activation again; not with a transposed weight, nor in front of a quantize.
+
+Before it fuses, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither signedness
+nor a clamp separates an op from its quantize. The target's file lists pairs of float ops that a session fuses, and
+unfused equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
@@ -117,7 +121,7 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
 
 
 def _is_merged(quantize: OnnxOp) -> bool:
-    """True if a session would merge a quantize with one to another type, of which it takes all dequantized numbers."""
+    """True if a session would merge `quantize` with one of another type above, which is dequantized for it alone."""
     cast = written_dequantize(quantize.operands[0])
     users = [use.operation for use in quantize.results[0].uses]
     first = None if cast is None else cast.operands[0].owner
@@ -134,8 +138,10 @@ def _is_merged(quantize: OnnxOp) -> bool:
 
 def _loses_clamp(quantize: OnnxOp) -> bool:
     """
-    True if a session would drop the clamp in front of a quantize, or not load it, nor what selects elements, in front
-    of which it moves the quantize: of types that it does not know. It brings the quantize in front of moves first.
+    True if a session would mishandle the op in front of a quantize to less than 8 bits.
+
+    It moves the quantize in front of ops that move elements. Then it drops a Relu, and refuses a Clip or an op that
+    selects elements, for which it has no kernel on such types.
     """
     type, op = quantize_type(quantize), quantize.operands[0].owner
     if not (isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS):
@@ -154,7 +160,7 @@ def _selects(op: OnnxOp) -> bool:
 
 
 def _selects_among_narrow(op: OnnxOp) -> bool:
-    """True if a session would select among the integers under a cast, of types that it has no kernel for."""
+    """True if a session would run `op`, which selects elements, on integers of a type for which it has no kernel."""
     cast = moved_dequantize(op.operands[0]) if _selects(op) and op.get_trait(Clamp) is None else None
     type = None if cast is None else dequantize_type(cast)
     return isinstance(type, UniformType) and type.storage.width < BYTE_BITS
@@ -275,8 +281,9 @@ def _refused_product(op: OnnxOp) -> int | None:
 
 def _is_rounded(op: OnnxOp) -> bool:
     """
-    True if a session would make MatMulNBits of a product of bytes, as it sees no cast in front of it that it could make
-    another kernel of, and round the activation to 8 bits anew, in blocks with scales of their own.
+    True if a session would make a MatMulNBits of a product, which rounds the activation to 8 bits again, in blocks.
+
+    It does so for a weight of bytes if it finds no dequantize in front of the activation: an integer kernel goes first.
     """
     promise = op.get_trait(WeightOnly)
     cast = written_dequantize(op.operands[1]) if len(op.operands) > 1 else None
@@ -295,7 +302,7 @@ def _is_rounded(op: OnnxOp) -> bool:
 
 
 def _hides_casts(value: SSAValue) -> bool:
-    """True if `value` consists of dequantized bytes behind moves, one of which a session moves no cast below."""
+    """True if `value` is dequantized from bytes in front of moves, at least one of which stops a session's casts."""
     values, hides = [value], False
     for one in values:
         if (cast := written_dequantize(one)) is not None:

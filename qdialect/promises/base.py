@@ -73,17 +73,17 @@ class Carried(NamedTuple):
 
 
 def is_read_by_cast(value: SSAValue) -> bool:
-    """True if a cast reads `value`: its result has the same shape, and may not know more of it."""
+    """True if a cast reads `value`: the cast's result type states the same shape and must not become less precise."""
     return any(isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp) for use in value.uses)
 
 
 def _is_read(value: SSAValue) -> bool:
-    """True if an op reads `value`, which would not say a size that only scales tell."""
+    """True if an ONNX op reads `value`: its own result type would not state a size that follows from scales alone."""
     return any(isinstance(use.operation, OnnxOp) for use in value.uses)
 
 
 def _sized(type: Attribute) -> Attribute:
-    """`type`, whose scales say how long the axis is along which there is one for each element."""
+    """`type` with the size of the axis of per-axis scales, which is their number, filled in if it was unknown."""
     element, shape = quantized_of(type), shape_of(type)
     if element is None or element.axis is None or element.blocks or shape is None:
         return type
@@ -98,8 +98,8 @@ class Commutes(Promise):
     """
     The op moves or selects elements and computes nothing, so a cast can stand on either side of it.
 
-    `forward` maps the types of the operands that carry elements to those of the results, `backward` those of the
-    the results', or the reason why no type says it.
+    `forward` maps the types of the operands that carry elements to the types of the results, `backward` does the
+    reverse; both return `Blocked` if no type expresses the outcome.
     """
 
     forward: Transfer

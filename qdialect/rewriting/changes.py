@@ -51,7 +51,11 @@ Values = Sequence[SSAValue]
 
 
 def _fitted(olds: Values, news: Values, ops: Sequence[Operation]) -> Values:
-    """`news`, those of `ops` in the shapes of `olds` where a cast reads these, whose result has the same shape."""
+    """
+    `news`, those computed by `ops` retyped to the shapes of `olds` where a cast reads the old value.
+
+    The result type of a cast states its operand's shape, which a replacement must not change.
+    """
     return [
         PlainRewriter.replace_value_with_new_type(new, with_element(old.type, element))
         if shape_of(new.type) != shape_of(old.type)

@@ -24,7 +24,7 @@ KEEP_FLOAT = "qdialect.keep_float"
 KEPT = Blocked("kept-float", "it was asked to stay in float")
 HALF = Blocked(
     "half-precision",
-    "whether onnxruntime rounds between two ops in half precision hangs on what stands there, so nothing moves",
+    "whether onnxruntime rounds between two ops in half precision depends on their neighbours, so nothing moves",
     "allow --exactness close",
 )
 

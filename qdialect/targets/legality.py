@@ -268,7 +268,7 @@ def _before_moves(value: SSAValue, target: Target) -> SSAValue:
 
 
 def _before_copy(value: SSAValue, target: Target) -> SSAValue:
-    """The value that a target which moves casts itself reads through a copy, which hides it from other runtimes."""
+    """The operand of a copy that hides a cast from onnxruntime, if the target looks through copies; else `value`."""
     copy = value.owner
     if not target.no_pair_behind or not isinstance(copy, OnnxOp) or len(copy.operands) != 1:
         return value

@@ -16,11 +16,11 @@ if TYPE_CHECKING:  # parsing the command line imports targets alone
 Costs = Mapping[str, Mapping[str, float]]
 
 FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntegerToFloat"
-"""Kernels with a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
-and two integer kernels."""
+"""Kernels with a float result: the float convolution, its weight dequantized in each run (`FLOAT`) or a float constant
+that is packed once (`PACKED`); the integer sum (`SUM`) and the integer matrix product (`PRODUCT`)."""
 
 BLOCKED = "ConvBlocked"
-"""The float convolution of images of a whole block of channels or more, between others of its kind."""
+"""The float convolution of images with at least one block of channels, between two others: nothing is reordered."""
 
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and its additional quantize."""
@@ -39,8 +39,8 @@ GROUPED, DEPTHWISE, DEPTHWISE_ALIGNED, VOLUME, GATHERED = (
     "QLinearConvVolume",
     "Columns",
 )
-"""QLinearConv with groups, each counted as an image, depthwise in general, and for symmetric weights of channels in
-multiples, and along three axes; and the gathering of a kernel's elements along one axis as channels of bytes."""
+"""QLinearConv with groups, each priced as an image; depthwise, in general and for symmetric weights whose channels come
+in whole blocks; along three axes. Last, gathering a kernel's elements along one axis as channels of bytes (im2col)."""
 BLOCK = 8
 """Channels that the general depthwise kernel processes together; a remainder is processed one by one."""
 
