@@ -3,24 +3,29 @@ Raise QuantizeLinear and DequantizeLinear to casts, so that scale and zero point
 
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))     other users take the stored integers
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
+    DequantizeLinear(w, -s, z) ->  DequantizeLinear(2 z - w, s, z)      w constant
     QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that wants such a clamp
-
 
 A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
 
-Exact: the casts are defined as what the two operators compute. The clamp is to the bounds of the type, where a cast
-saturates; `lower-to-qdq` writes it again for the target, in front of the cast.
+Exact: the casts are defined as what the two operators compute. Constant integers under negative scales are turned round
+their zero point, or about the middle of their range where that would leave it, and the zero point with them. Scales in
+blocks that fit one axis, and not the one that the node says, run along that: no runtime runs the node as it stands. The
+clamp is to the bounds of the type, where a cast saturates; `lower-to-qdq` writes it again for the target, in front of
+the cast.
 """
 # Around the driver: it erases only drafts, which stand in no block.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import (
     DYNAMIC,
@@ -33,14 +38,25 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import clamped_real, under_clamp
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import wish
+from qdialect.ir.values import constant, constant_array, normal_axis
+from qdialect.numerics.signs import turn_negative
 from qdialect.patterns.reading import reads_as
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.casts import (
+    DequantizeForm,
+    QuantizeForm,
+    dequantize_type,
+    described_type,
+    quantize_type,
+)
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
+MOST_BITS_WITH_ZERO_POINT = 16
 ANNOTATED = Blocked(
     "annotation-only",
     "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",
@@ -115,6 +131,58 @@ class RaiseDequantize(OnTrait[DequantizeForm]):
         return None
 
 
+class FittingAxis(OnTrait[DequantizeForm]):
+    """DequantizeLinear in blocks whose scales fit another axis, as NNCF writes transposed weights."""
+
+    def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> None:
+        shape, scales, block = (
+            shape_of(op.operands[0].type),
+            constant(op.operands[1]),
+            op.int_attr("block_size", 0),
+        )
+        if shape is None or scales is None or block < 1 or DYNAMIC in shape or op.SCHEMA is None:
+            return
+        count, rank = scales.type.get_shape(), len(shape)
+        fitting = [k for k in range(rank) if count == (*shape[:k], -(-shape[k] // block), *shape[k + 1 :])]
+        if len(fitting) != 1 or normal_axis(op.int_attr("axis", 1), rank) in fitting:
+            return
+        attributes = op.onnx_attributes | {"axis": int_attr(fitting[0])}
+        new = op.build(op.inputs, op.result_types, attributes)
+        new.location = op.location
+        rewriter.replace(op, [new])
+
+
+class PositiveScales(OnTrait[DequantizeForm]):
+    """DequantizeLinear of a constant under scales some of which are negative, as NNCF writes symmetric weights."""
+
+    def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> None:
+        stored, scales = constant_array(op.operands[0]), constant_array(op.operands[1])
+        if stored is None or scales is None or op.SCHEMA is None or not (scales < 0).any():
+            return
+        scale = constant_op(np.abs(scales), wish(op.operands[1]))
+        draft = op.build(
+            [op.operands[0], scale.results[0], *op.inputs[2:]], op.result_types, op.onnx_attributes
+        )
+        of = described_type(draft)
+        draft.erase()
+        if isinstance(of, Blocked):
+            return
+        negative = (scales < 0).reshape(of.scales.shape)
+        low, high = of.storage.low, of.storage.high
+        turned = turn_negative(stored, negative, of.zero_points, low, high, of.axis, of.blocks)
+        inputs, constants = [*op.inputs], [constant_op(turned.stored, wish(op.operands[0])), scale]
+        if turned.zero_points is not None:
+            if of.storage.width > MOST_BITS_WITH_ZERO_POINT:
+                return
+            zeros = turned.zero_points.reshape(scales.shape).astype(stored.dtype)
+            constants.append(constant_op(zeros, f"{wish(op.operands[1]) or 'scale'}_zero_point"))
+        for place, new in enumerate(constants):
+            inputs[place : place + 1] = [new.results[0]]
+        new = op.build(inputs, op.result_types, op.onnx_attributes)
+        new.location = op.location
+        rewriter.replace(op, [*constants, new])
+
+
 @dataclass(frozen=True)
 class RaiseQdqPass(RewritePass):
     """QuantizeLinear and DequantizeLinear become casts between typed values."""
@@ -127,7 +195,7 @@ class RaiseQdqPass(RewritePass):
     """True to absorb the clamp that the target needs in front of a 16-bit quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQuantize(self.clamped), RaiseDequantize()]
+        return [FittingAxis(), PositiveScales(), RaiseQuantize(self.clamped), RaiseDequantize()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

@@ -139,6 +139,9 @@ def _structured(
         return UniformType.along(storage, 1 - axis, scales.reshape(-1), zeros.reshape(-1), expressed)
     if DYNAMIC in shape or shape[axis] % block or scales.ndim != len(shape):
         return Blocked("ragged-block", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
+    counts = tuple(size // block if k == axis else size for k, size in enumerate(shape))
+    if scales.shape != counts or zeros.shape != counts:
+        return Blocked("scale-count", f"scales of {list(scales.shape)} for {list(counts)} blocks")
     blocks = tuple((k, block if k == axis else 1) for k in range(len(shape)))
     return UniformType.sub_channel(storage, blocks, scales, zeros, expressed)
 

@@ -297,3 +297,72 @@ func.func @unmoved_unknown_storage(%q: tensor<*x!onnx.any>) -> tensor<*xf32> {
   %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<*x!onnx.any>, tensor<f32>, tensor<i8>) -> tensor<*xf32>
   func.return %r : tensor<*xf32>
 }
+
+// Blocks of the wrong number: nobody knows which integers a scale is for.
+
+// CHECK-LABEL: func.func @unmoved_scale_count_of_blocks(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_scale_count_of_blocks(%x: tensor<4x2xf32>) -> tensor<4x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
+  // expected-remark@+1 {{scales of [3, 1] for [2, 2] blocks [raise-qdq: scale-count]}}
+  %q = onnx.QuantizeLinear(%x, %s) {axis = 0 : i64, block_size = 2 : i64, output_dtype = 3 : i64} : (tensor<4x2xf32>, tensor<3x1xf32>) -> tensor<4x2xi8>
+  func.return %q : tensor<4x2xi8>
+}
+
+// Scales in blocks that fit the other axis alone run along that.
+
+// CHECK-LABEL: func.func @blocks_along_the_other_axis(
+// CHECK{LITERAL}: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{0.5, 0.25}, {2.0, 4.0}}>>
+func.func @blocks_along_the_other_axis() -> tensor<2x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xi8>>} : () -> tensor<2x4xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 2.0, 4.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
+  %r = onnx.DequantizeLinear(%w, %s) {axis = 0 : i64, block_size = 2 : i64} : (tensor<2x4xi8>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+// A negative scale of a constant is positive for the integers turned round their zero point.
+
+// CHECK-LABEL: func.func @negative_scale(
+// CHECK: value = #onnx.tensor<[-1, 2, 3, 10, 11, 12] : tensor<3x2xi8>>{{.*}} -> tensor<3x2x!quant.uniform<i8:f32:0, {0.5,0.25,2.0:7}>>
+// CHECK-NEXT: quant.dcast
+func.func @negative_scale() -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 10, 3, 2] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5, 0.25, -2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0, 0, 7] : tensor<3xi8>>} : () -> tensor<3xi8>
+  %r = onnx.DequantizeLinear(%w, %s, %z) {axis = 0 : i64} : (tensor<3x2xi8>, tensor<3xf32>, tensor<3xi8>) -> tensor<3x2xf32>
+  func.return %r : tensor<3x2xf32>
+}
+
+// The lowest integer has no negative: the zero point moves too.
+
+// CHECK-LABEL: func.func @negative_scale_of_the_lowest(
+// CHECK: value = #onnx.tensor<[127, -4] : tensor<2xi8>>{{.*}} -> tensor<2x!quant.uniform<i8:f32, 0.5:-1>>
+func.func @negative_scale_of_the_lowest() -> tensor<2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-128, 3] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  %r = onnx.DequantizeLinear(%w, %s) : (tensor<2xi8>, tensor<f32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
+
+// Of 32 bits there is no zero point to move.
+
+// CHECK-LABEL: func.func @unmoved_scale_value_of_32_bits(
+// CHECK: onnx.DequantizeLinear(
+func.func @unmoved_scale_value_of_32_bits() -> tensor<2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-2147483648, 3] : tensor<2xi32>>} : () -> tensor<2xi32>
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{a scale is zero, negative or not finite; quantize the model again [raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%w, %s) : (tensor<2xi32>, tensor<f32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
+
+// Integers that are computed stay under their scale.
+
+// CHECK-LABEL: func.func @unmoved_scale_value(
+// CHECK: onnx.DequantizeLinear(%q
+func.func @unmoved_scale_value(%q: tensor<2xi8>) -> tensor<2xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{a scale is zero, negative or not finite; quantize the model again [raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<2xi8>, tensor<f32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
