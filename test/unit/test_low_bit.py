@@ -30,8 +30,8 @@ def test_every_integer_under_a_negative_scale(dtype: str, zero: int):
     turned = turn_negative(q, np.array([True, False]), zeros, limits.min, limits.max, axis=0)
     assert turned.zero_points is not None
     assert turned.stored.dtype == q.dtype
-    after = numerics.dequantize(turned.stored, np.float32([0.3, 0.7]), turned.zero_points, axis=0)
-    np.testing.assert_array_equal(after, numerics.dequantize(q, np.float32([-0.3, 0.7]), zeros, axis=0))
+    after = numerics.dequantize(turned.stored, [0.3, 0.7], turned.zero_points, axis=0)
+    np.testing.assert_array_equal(after, numerics.dequantize(q, [-0.3, 0.7], zeros, axis=0))
 
 
 def product(
