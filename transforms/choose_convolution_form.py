@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.errors import UserError
@@ -98,7 +98,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         geometry = unblocked(window.geometry(op))
         some = 1 if y is not None else SOME_IMAGES
         images = some if geometry.images == DYNAMIC else geometry.images
-        spec = Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
+        spec = Spec(geometry, images, not w.zero_points.any(), y is None, onnx_opset(op))
         if not spec.is_float:
             return spec
         spec = replace(spec, kernels=self._kernels(op, spec))

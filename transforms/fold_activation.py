@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
@@ -118,7 +118,7 @@ class ReadBound(OnForm[StorageReading]):
     def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> None:
         keeps = op.get_trait(Keeps)
         place = None if keeps is None else keeps.place(op)
-        if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
+        if place is None or onnx_opset(op) < CLIP_WITH_INPUTS:
             return
         value, bound = op.operands[place], op.operands[1 - place]
         type = quantized_of(value.type)

@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
@@ -169,7 +169,7 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
     if last is None or not last.not_negative:
         return Blocked("zero-points", "the channels have different zero points, and may be below zero")
     rank = rank_of(op.operands[0])
-    if rank is None or (opset_of(op, "") or 13) < INTEGER_MIN_OPSET:
+    if rank is None or onnx_opset(op) < INTEGER_MIN_OPSET:
         return Blocked("opset", "the channels have different zero points, and Min takes no integers yet")
     bound = (type.storage.high - type.zero_points).astype(np.float32).reshape(1, -1, *[1] * (rank - 2))
     shape = static_shape(op.operands[0])

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import Float32Type, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     element_of,
     quantized_of,
@@ -233,7 +233,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
             return Blocked("expressed-type", "the kernels compute in f32")
         names, stored = [type.storage.name for type in known], result.storage.name
         names += names[:1] * form.constants
-        opset = opset_of(op, "") or 13
+        opset = onnx_opset(op)
         runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
         if not (runs and self._target.has_kernel(form.kernel, names, stored)):
             return Blocked(
@@ -282,7 +282,7 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
         return None
 
     def _runs(self, op: OnnxOp, kernel: str, type: UniformType) -> Blocked | None:
-        if self._target.runs_on_storage(kernel, type.storage.name, opset_of(op, "") or 13):
+        if self._target.runs_on_storage(kernel, type.storage.name, onnx_opset(op)):
             return None
         return Blocked(
             "no-kernel", f"{self._target.name} has no {kernel} on {type.storage.name} in this opset"

@@ -20,7 +20,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Block, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
     quantized_of,
@@ -158,7 +158,7 @@ class LowerToTable(ForTarget):
 
     def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
         """Functions that take at most `WORTH` of `now` nanoseconds per element, casts included, the cheapest first."""
-        opset = opset_of(op, "") or 13
+        opset = onnx_opset(op)
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
         runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]
         cheaper = [f for f in runs if costs[f.name] + casts < WORTH * now]

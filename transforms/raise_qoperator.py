@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import CustomOp, OnnxOp, onnx_opset, opset_of
 from qdialect.dialects.onnx_types import AnyElementType, element_of, storage_element, with_element
 from qdialect.dialects.onnx_verify import verify_at
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
@@ -40,7 +40,6 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
-DEFAULT_OPSET = 13
 REFUSED = "cannot be"
 """Part of the verifier's message for a type that an operator does not support."""
 
@@ -97,7 +96,7 @@ class RaiseQOperator(OnTrait[QOperator]):
             return meaning
         if meaning.bias is not None and not self._every:
             return None
-        attributes = read_attributes(node, meaning, opset_of(op, "") or DEFAULT_OPSET)
+        attributes = read_attributes(node, meaning, onnx_opset(op))
         if isinstance(attributes, Blocked):
             return attributes
         new = op_named("", meaning.name).build(meaning.operands, [op.results[0].type], attributes)

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
@@ -195,7 +195,7 @@ class Costing:
         written = self._elements(op.results[0])
         channels = max(shape.outputs * shape.groups, 1)
         shape = shape._replace(images=1, pixels=max(written // channels, 1))
-        integer = self._in_best_form(shape, geometry, opset_of(op, "") or 13)
+        integer = self._in_best_form(shape, geometry, onnx_opset(op))
         floating = float_cost(costs, shape)
         if shape.groups > 1:
             if shape.is_depthwise and len(shape.kernel) == 2:
@@ -250,7 +250,7 @@ class Costing:
         if op.get_trait(Clamp) is not None:
             return Expected(0.0 if _follows_linear(op) else sizes * 0.1, 0.0)
         storage = self._target.activations or "u8"
-        if not self._target.runs_on_storage(_name(op), storage, opset_of(op, "") or 13):
+        if not self._target.runs_on_storage(_name(op), storage, onnx_opset(op)):
             return FLOAT_ONLY
         if promise.keeps_order:
             return Expected(0.0, 0.0)

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect.calibration.nearest import STORAGE, rounded
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, UniformType
@@ -81,7 +81,7 @@ def _takes(op: object, target: Target) -> bool:
     if all(constant(value) is not None for value in op.operands):
         return False
     name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    return target.runs_on_storage(name, STORAGE.name, opset_of(op, "") or 13)
+    return target.runs_on_storage(name, STORAGE.name, onnx_opset(op))
 
 
 def quantize_tables(tables: Sequence[Table]) -> None:

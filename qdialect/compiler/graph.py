@@ -12,12 +12,11 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
     DYNAMIC,
-    element_of,
+    onnx_element,
     quantized_of,
     shape_of,
-    storage_element,
+    stored_type,
 )
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import stated_names, wish
@@ -52,8 +51,8 @@ def scale_text(type: UniformType) -> str:
 
 def tensor_of(value: SSAValue) -> Tensor:
     """The description of a value for a report."""
-    type, shape, element = quantized_of(value.type), shape_of(value.type), element_of(value.type)
-    known = BY_ATTRIBUTE.get(storage_element(type) if type is not None else element) if element else None
+    type, shape = quantized_of(value.type), shape_of(value.type)
+    known = onnx_element(stored_type(value.type))
     stored = known.numpy if known is not None else ""
     return Tensor(
         wish(value),

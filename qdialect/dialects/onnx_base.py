@@ -281,3 +281,12 @@ def opset_of(op: Operation, domain: str) -> int | None:
                 return version.value.data if isinstance(version, IntegerAttr) else None
         scope = scope.parent_op()
     return None
+
+
+DEFAULT_OPSET = 13
+"""Opset of ai.onnx for a module that states none, as a text may."""
+
+
+def onnx_opset(op: Operation) -> int:
+    """Opset version of ai.onnx that applies to `op`; `DEFAULT_OPSET` if its module states none."""
+    return opset_of(op, "") or DEFAULT_OPSET

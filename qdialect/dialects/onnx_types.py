@@ -165,6 +165,12 @@ def element_of(type: Attribute) -> Attribute | None:
     return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
+def onnx_element(type: Attribute) -> ElementType | None:
+    """ONNX's element type of a tensor type; None if it is quantized or unknown, and for other types."""
+    element = element_of(type)
+    return None if element is None else BY_ATTRIBUTE.get(element)
+
+
 def expressed_of(tensor: Attribute) -> Attribute | None:
     """The element type as ONNX sees it: a quantized element counts as its expressed float."""
     element = element_of(tensor)

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import Attribute, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import known_element, known_shape, tensor_type
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import called, location
@@ -29,7 +29,7 @@ class Builder(Nodes):
 
     def __init__(self, whole: OnnxOp, prefix: str = "", opset: int = 0):
         self.prefix = prefix or called(whole)
-        self.opset = opset or opset_of(whole, "") or AXES_AS_INPUT
+        self.opset = opset or onnx_opset(whole)
         self._whole = whole
         super().__init__()
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
@@ -107,7 +107,7 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
 
 def clamps_integers(type: UniformType, user: Operation) -> bool:
     """True if Clip takes the stored integers of `type` in the opset of `user`: 8 bits, from opset 12 on."""
-    return type.storage.width == BYTE_BITS and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
+    return type.storage.width == BYTE_BITS and onnx_opset(user) >= CLIP_OF_BYTES
 
 
 def clamped_real(
@@ -129,7 +129,7 @@ def clamped_real(
     nodes, dtype = Nodes(), BY_ATTRIBUTE[type.expressed].dtype
     ends = (type.storage.low, type.storage.high)
     low, high = (nodes.constant(_real_end(end, type, shape or (), dtype)) for end in ends)
-    if type.is_per_tensor and (opset_of(user, "") or 13) >= CLIP_WITH_INPUTS:
+    if type.is_per_tensor and onnx_opset(user) >= CLIP_WITH_INPUTS:
         nodes.add("Clip", [value, low, high], value.type)
     else:
         nodes.add("Min", [nodes.add("Max", [value, low], value.type), high], value.type)
@@ -164,7 +164,7 @@ def cast_op(
 ) -> OnnxOp:
     """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
     scale, zero_point = parameters.of(type, user, name)
-    opset = opset_of(user, "") or 13
+    opset = onnx_opset(user)
     # What ONNX's casts lack in an old opset, com.microsoft's have in every opset.
     beyond = (type.storage.width not in (8, 32) and opset < 21) or (type.axis is not None and opset < 13)
     attributes = {}

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Attribute, Operation
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, known_element, shape_of, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
@@ -55,7 +55,7 @@ def perm_of(op: Operation) -> tuple[int, ...] | None:
 
 def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """NhwcMaxPool: MaxPool of rows, images or volumes, channels last."""
-    if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
+    if onnx_opset(op) < FIRST_INTEGER_POOL:
         return Blocked("opset", f"MaxPool takes integers from opset {FIRST_INTEGER_POOL} on")
     return channels_first(op, "MaxPool", len(op.ints_attr("kernel_shape") or ()), op.onnx_attributes)
 
@@ -79,7 +79,7 @@ def channels_first(
 
 def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """MatMulNBits: MatMul with a weight dequantized block by block."""
-    if (opset_of(op, "") or 0) < FIRST_WITH_BLOCKS:
+    if onnx_opset(op) < FIRST_WITH_BLOCKS:
         return Blocked(
             "opset", f"a weight in blocks needs opset {FIRST_WITH_BLOCKS}", "raise the model's opset"
         )

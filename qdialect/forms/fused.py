@@ -14,17 +14,16 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import float_attr, numbers
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, tensor_type, with_element
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.foreign import StandsFor, channels_first
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
+from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
-FIRST_CLIP_OF_TENSORS = 11
-"""The first opset whose Clip takes its bounds as inputs."""
 FIRST_LAYER_NORMALIZATION = 17
 FIRST_GELU = 20
 FLOAT32 = 1
@@ -64,8 +63,8 @@ def _plain(op: OnnxOp) -> dict[str, Attribute]:
 
 def _convolution(op: OnnxOp) -> Parts:
     """FusedConv: Conv, an addition to its result, an activation."""
-    if (opset_of(op, "") or FIRST_CLIP_OF_TENSORS) < FIRST_CLIP_OF_TENSORS:
-        return Blocked("opset", f"Clip takes its bounds as operands from opset {FIRST_CLIP_OF_TENSORS} on")
+    if onnx_opset(op) < CLIP_WITH_INPUTS:
+        return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
     nodes, type = Nodes(), op.results[0].type
     x = nodes.add("Conv", [op.input(k) for k in range(3)], type, _plain(op))
     if (added := op.input(3)) is not None:
@@ -172,7 +171,7 @@ def _bias_gelu(op: OnnxOp) -> Parts:
     """BiasGelu: Gelu(x + b) as exporters write it: (x + b) * (erf((x + b) / sqrt(2)) + 1) / 2."""
     nodes, type = Nodes(), op.results[0].type
     x = nodes.add("Add", list(op.operands), type)
-    if (opset_of(op, "") or 0) >= FIRST_GELU:
+    if onnx_opset(op) >= FIRST_GELU:
         nodes.add("Gelu", [x], type)
         return nodes.ops
     root, one, half = (nodes.constant(number, np.float32) for number in (sqrt(2), 1, 0.5))
@@ -183,7 +182,7 @@ def _bias_gelu(op: OnnxOp) -> Parts:
 
 def _normalization(op: OnnxOp) -> Parts:
     """SkipLayerNormalization: LayerNormalization of a sum."""
-    if (opset_of(op, "") or 0) < FIRST_LAYER_NORMALIZATION:
+    if onnx_opset(op) < FIRST_LAYER_NORMALIZATION:
         return Blocked(
             "opset", f"LayerNormalization needs opset {FIRST_LAYER_NORMALIZATION}", "raise the model's opset"
         )

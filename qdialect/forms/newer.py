@@ -18,7 +18,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, numbers
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    onnx_element,
+    shape_of,
+    tensor_type,
+)
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of, static_shape
@@ -54,7 +61,7 @@ def _operand(op: OnnxOp, value: Attribute) -> npt.NDArray[np.generic] | Blocked:
         return np.asarray(numbers(value), np.int64)
     if isinstance(value, IntegerAttr):
         return np.array([value.value.data])
-    element = BY_ATTRIBUTE.get(element_of(op.operands[0].type))  # pyright: ignore[reportArgumentType]
+    element = onnx_element(op.operands[0].type)
     if element is None or not isinstance(value, FloatAttr):
         return UNKNOWN_TYPE
     return np.array(value.value.data, element.dtype)

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.snapshot import MICROSOFT
@@ -81,7 +81,7 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if shape is None:
         return Blocked("unknown-rank", "the operand's rank is not known")
     axes, nodes = range(2, len(shape)), Nodes()
-    stated = (opset_of(op, "") or 13) < 18
+    stated = onnx_opset(op) < 18
     inputs = [x] if stated else [x, nodes.constant(axes, np.int64)]
     nodes.add("ReduceMax", inputs, stored_result(op, type), {"axes": axes} if stated else None)
     return Built(nodes.ops, "ReduceMax")

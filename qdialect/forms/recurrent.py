@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
-from qdialect.dialects.onnx_base import OnnxOp, YieldOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
     DYNAMIC,
@@ -76,7 +76,7 @@ class Layer(NamedTuple):
 
 def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
     """The layer of `op`, or `Blocked` for unsupported attributes, types or shapes."""
-    opset = opset_of(op, "") or FIRST_RANGE
+    opset = onnx_opset(op)
     x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
     if op.input(7) is not None:
         return PEEPHOLES

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
@@ -56,7 +56,7 @@ def _prelu(op: OnnxOp) -> Sequence[Operation] | None:
     x, slope = op.operands[:2]
     slopes = _slopes(x, slope, op.results[0])
     name = None if slopes is None else _chooser(slopes)
-    if name is None or (opset_of(op, "") or BROADCASTS) < BROADCASTS:
+    if name is None or onnx_opset(op) < BROADCASTS:
         return None
     nodes = Nodes(op)
     product = nodes.add("Mul", [x, slope], op.results[0].type)

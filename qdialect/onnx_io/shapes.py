@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
-from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
@@ -206,7 +206,7 @@ def _learn(op: OnnxOp) -> None:
             _set(op.results, _stated(op))
             _set(op.results, _of_parts(op))
         return
-    known, opset = reading(op), opset_of(op, "") or 13
+    known, opset = reading(op), onnx_opset(op)
     attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
     if isinstance(known, Blocked) or isinstance(attributes, Blocked):
         return
@@ -353,7 +353,7 @@ def _inferred(
 ) -> list[Attribute | None]:
     """The inferred types of the present results, None if inference fails; `real` overrides operand types."""
     messages = onnx_parts.messages()
-    opset = opset or opset_of(op, "") or 13
+    opset = opset or onnx_opset(op)
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
     node: NodeProto = messages.NodeProto(op_type=op.op_type)
     node.input.extend("" if v is None else names[v] for v in op.inputs)

@@ -13,9 +13,8 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
     DYNAMIC,
-    element_of,
+    onnx_element,
     quantized_of,
     shape_of,
     stored_type,
@@ -57,7 +56,7 @@ def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> di
 
 def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator) -> Array:
     shape = shape_of(value.type)
-    element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]
+    element = onnx_element(stored_type(value.type))
     if shape is None or element is None:
         raise UserError(f"the type of input '{name}' is not known", GIVE_INPUTS)
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
@@ -129,7 +128,7 @@ def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Arr
     """Feeds for a module whose inputs have become integers (`integer-io`), quantized with its recorded parameters."""
     noted, taken = noted_interface(module), dict(feeds)
     for name, value in zip(input_names(module), main_of(module).body.block.args, strict=True):
-        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        element = onnx_element(value.type)
         if name in noted and name in feeds and element is not None and feeds[name].dtype.kind == "f":
             taken[name] = noted[name].quantize(feeds[name], np.dtype(element.dtype))
     return taken
@@ -156,7 +155,7 @@ def model_inputs(module: ModuleOp) -> list[Input]:
     for name, value, row in zip(names, func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
             continue
-        element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]
+        element = onnx_element(stored_type(value.type))
         shape = shape_of(value.type)
         if element is None or shape is None:
             raise UserError(
@@ -172,7 +171,7 @@ def model_outputs(module: ModuleOp) -> list[Input]:
     values = end_of(func.body.block, ReturnOp).operands
     outputs: list[Input] = []
     for name, value in zip(interface_names(func.res_attrs, len(values), "output"), values, strict=True):
-        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        element = onnx_element(value.type)
         outputs.append(_described(name, shape_of(value.type) or (), element.dtype if element else np.float32))
     return outputs
 

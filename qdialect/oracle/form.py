@@ -29,11 +29,10 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
     element_of,
     expressed_type,
+    onnx_element,
     quantized_of,
-    storage_element,
     stored_type,
     uniform_of,
 )
@@ -71,9 +70,7 @@ def is_visible(value: SSAValue) -> bool:
     """True if a value can be an output of the oracle form and compared."""
     if not isinstance(value.type, TensorType | UnrankedTensorType):
         return False
-    element = BY_ATTRIBUTE.get(
-        value.type.element_type if (q := quantized_of(value.type)) is None else storage_element(q)
-    )
+    element = onnx_element(stored_type(value.type))
     return element is None or element.bits >= SMALLEST
 
 

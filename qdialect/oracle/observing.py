@@ -14,7 +14,14 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, stored_type, tensor_type
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    element_of,
+    onnx_element,
+    quantized_of,
+    stored_type,
+    tensor_type,
+)
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.interface import interface_names, main_of
 from qdialect.ir.names import tensor_name
@@ -144,7 +151,7 @@ def is_random(value: SSAValue) -> bool:
 def as_stored(seen: Seen, type: Attribute) -> Array | None:
     """A seen value as `type` would store it; None if the two element types are not comparable."""
     now = quantized_of(type)
-    element = BY_ATTRIBUTE.get(element_of(stored_type(type)))  # pyright: ignore[reportArgumentType]
+    element = onnx_element(stored_type(type))
     if now is None or seen.type is None or now == seen.type:
         known = element is None or element.dtype == seen.stored.dtype
         return seen.stored if known and (now is None or seen.type is None or now == seen.type) else None

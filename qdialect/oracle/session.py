@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     BY_NUMPY,
     element_of,
+    onnx_element,
     stored_type,
     with_element,
 )
@@ -218,7 +219,7 @@ BITS = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 def _is_narrow(type: Attribute) -> bool:
     """True if elements have less than 8 bits: numpy lacks such types, and onnxruntime returns none."""
-    element = BY_ATTRIBUTE.get(element_of(stored_type(type)) or type)
+    element = onnx_element(stored_type(type))
     return element is not None and 0 < element.bits < 8
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -244,7 +244,7 @@ class StoreAcross(OnTrait[Carries], ForTarget):
         sides += [] if slot.operand is None else [op.operands[slot.operand]]
         types = [type for v in sides if v is not None and (type := quantized_of(v.type)) is not None]
         for name in (type.storage.name for type in types):
-            if not self._target.runs_on_storage(op.op_type, name, opset_of(op, "") or 13):
+            if not self._target.runs_on_storage(op.op_type, name, onnx_opset(op)):
                 return Blocked(
                     "no-kernel", f"{self._target.name} has no {op.op_type} on {name} in this opset"
                 )

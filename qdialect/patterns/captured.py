@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
@@ -87,7 +87,7 @@ def pair_moved(module: ModuleOp) -> None:
     """From opset 21 on, insert a pair of casts behind each op that moves dequantized i8, not for quantizes of it."""
     moves = target(SESSION).moved_past
     for op in operations(module):
-        if not isinstance(op, OnnxOp) or op.op_type not in moves or (opset_of(op, "") or 13) < TYPED_CASTS:
+        if not isinstance(op, OnnxOp) or op.op_type not in moves or onnx_opset(op) < TYPED_CASTS:
             continue
         value = op.results[0]
         uses = [use for use in value.uses if not _quantizes(use.operation)]
@@ -164,7 +164,7 @@ def widen_biases(module: ModuleOp) -> None:
     dequantized one from the product, or one of a product's own rank.
     """
     for op in operations(module):
-        if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
+        if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or onnx_opset(op) < TYPED_CASTS:
             continue
         bias, product = sorted(op.operands, key=_is_product_of_i8)
         rank, tensor = rank_of(product), constant(bias)

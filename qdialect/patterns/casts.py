@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Float16Type, UnrankedTensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, onnx_opset
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
@@ -166,7 +166,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         type, users = op.element_type, [use.operation for use in op.results[0].uses]
         if type.storage.is_full_range or isinstance(op.operands[0].owner, ConstantOp):
             return None
-        if (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
+        if onnx_opset(op) < CLIP_WITH_INPUTS:
             return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
             return Blocked("narrow-users", "an op takes the narrower type as it is")

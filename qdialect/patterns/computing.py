@@ -14,7 +14,14 @@ from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    onnx_element,
+    quantized_of,
+    storage_element,
+    stored_type,
+    tensor_type,
+)
 from qdialect.dialects.quant import UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
@@ -51,8 +58,7 @@ def _bytes(value: SSAValue) -> int | None:
     shape = static_shape(value)
     if shape is None:
         return None
-    type = quantized_of(value.type)
-    element = BY_ATTRIBUTE.get(storage_element(type) if type else value.type.element_type)  # pyright: ignore
+    element = onnx_element(stored_type(value.type))
     return None if element is None else prod(shape) * max(element.bits, 8) // 8
 
 

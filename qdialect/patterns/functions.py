@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, tensor_type
 from qdialect.errors import UserError
 from qdialect.forms.nodes import Nodes
@@ -49,7 +49,7 @@ class ComposeFunction(OnTrait[Elementwise]):
     def match(self, op: OnnxOp, promise: Elementwise, rewriter: Rewriter, /) -> Blocked | None:
         if not self._costs or not isinstance(element_of(op.results[0].type), Float32Type):
             return None
-        opset = opset_of(op, "") or 13
+        opset = onnx_opset(op)
         known = [f for f in FUNCTIONS if f.name in self._costs and opset >= f.opset]
         for chain, source in _chains(op):
             now = sum(self._costs.get(one.op_type, 0.0) for one in chain)

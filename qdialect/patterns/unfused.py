@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
+from qdialect.dialects.onnx_types import element_of, onnx_element, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
@@ -319,7 +319,7 @@ def _hides_casts(value: SSAValue) -> bool:
 
 
 def _is_bytes(value: SSAValue) -> bool:
-    element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+    element = onnx_element(value.type)
     return element is not None and element.bits == BYTE_BITS
 
 
@@ -379,7 +379,7 @@ def _casts(op: OnnxOp) -> list[OnnxOp]:
 
 def _is_single(cast: OnnxOp) -> bool:
     """True if a cast's scale is float32, as kernels require, though sessions do not check it for joins."""
-    element = BY_ATTRIBUTE.get(element_of(cast.operands[1].type))  # pyright: ignore[reportArgumentType]
+    element = onnx_element(cast.operands[1].type)
     return element is not None and element.numpy == "float32"
 
 

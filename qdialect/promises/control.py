@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Promise
@@ -106,7 +106,7 @@ def _loop(op: OnnxOp) -> list[Slot]:
 
 
 def _scan(op: OnnxOp) -> list[Slot]:
-    if (opset_of(op, "") or 13) < 9:  # of batches, with lengths
+    if onnx_opset(op) < 9:  # of batches, with lengths
         return []
     operands, results = _places(op.inputs), _places(op.outputs)
     states = len(operands) - op.int_attr("num_scan_inputs", 1)

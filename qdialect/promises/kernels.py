@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import normal_axis, rank_of, static_shape
@@ -143,7 +143,7 @@ def _windows_fit(op: OnnxOp) -> bool:
 
 def softmax_axis(op: OnnxOp) -> tuple[int, bool]:
     """The axis of a Softmax, and True if all axes from it on are one row, as before opset 13."""
-    one_row = (opset_of(op, "") or 13) < 13
+    one_row = onnx_opset(op) < 13
     return op.int_attr("axis", 1 if one_row else -1), one_row
 
 
@@ -218,7 +218,7 @@ def _softmax_guard(op: OnnxOp) -> Blocked | None:
 
 
 def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
-    return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(softmax_axis(op)[0], i64)}
+    return {"opset": IntegerAttr(onnx_opset(op), i64), "axis": IntegerAttr(softmax_axis(op)[0], i64)}
 
 
 def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:

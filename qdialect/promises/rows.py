@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
@@ -39,7 +39,7 @@ class AlongAxis(Promise):
 
     def axis(self, op: OnnxOp) -> int | None:
         """The axis; None if its place is unknown, or if all axes from it on are one row, as before opset 13."""
-        rank, opset = rank_of(op.operands[0]), op.int_attr("opset", opset_of(op, "") or SOFTMAX_OF_ONE_AXIS)
+        rank, opset = rank_of(op.operands[0]), op.int_attr("opset", onnx_opset(op))
         if rank is None or opset < SOFTMAX_OF_ONE_AXIS:
             return None
         return normal_axis(op.int_attr("axis", -1), rank)

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import OpTrait
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array
@@ -200,7 +200,7 @@ def _of_kernel(op: OnnxOp, target: Target) -> Iterator[Blocked]:
         yield from _of_signature(op, target)
     elif op.listed in target.storage and op.results:
         name = _name(op.results[0])
-        if name in MOVED_TYPES and not target.runs_on_storage(op.listed, name, opset_of(op, "") or 13):
+        if name in MOVED_TYPES and not target.runs_on_storage(op.listed, name, onnx_opset(op)):
             yield Blocked("no-kernel", f"{target.name} has no {op.op_type} on {name} in this opset")
 
 
