@@ -40,8 +40,7 @@ from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.numerics import Array
-from qdialect.ops.generated import op_named
-from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction, run_beside
+from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction, applied, run_beside
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
@@ -179,8 +178,10 @@ class LowerToTable(ForTarget):
         result = op.results[0]
         if op is not cone.ops[-1] and any(use.operation not in cone.ops for use in result.uses):
             return 0.0
-        if isinstance(op, QuantizeOp | DequantizeOp):
-            return costs["QuantizeLinear" if isinstance(op, QuantizeOp) else "DequantizeLinear"]
+        if isinstance(op, QuantizeOp):
+            return costs["QuantizeLinear"]
+        if isinstance(op, DequantizeOp):  # a session has one for each op that reads the result
+            return costs["DequantizeLinear"] * len({use.operation for use in result.uses})
         casts = 0.0
         if quantized_of(result.type) is not None:
             if (isinstance(op, OnnxOp) and has_kernel(op)) or form_of(type(op), KernelOfAnother) is not None:
@@ -222,7 +223,7 @@ class LowerToTable(ForTarget):
 
 def _reals_of(function: Function, op: Operation, source: SSAValue) -> Array:
     """The results of a function for every stored value of the source."""
-    copy = op_named(function.domain, function.name).build([source], [source.type])
+    copy = applied(function, source, source.type)
     try:
         return _evaluated(copy, [uniform_of(source.type).dequantize(_every_byte(source))], op)
     finally:
@@ -247,7 +248,7 @@ def _is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> boo
 
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:
     real = DequantizeOp(source)
-    one = op_named(function.domain, function.name).build([real.results[0]], [real.results[0].type])
+    one = applied(function, real.results[0], real.results[0].type)
     # The names that they get if the three are read as one op, and that is written again.
     name = wish(op.results[0])
     one.location = location(f"{node_name(op)}_{function.name.lower()}", [f"{name}_real"])

@@ -11,6 +11,7 @@ from onnx import NodeProto, TensorProto, helper
 
 from costs.fitting import fitted
 from qdialect.measuring.kernels import session
+from qdialect.promises.elementwise import FUNCTIONS
 from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
 from qdialect.promises.kernels import Rows
 from qdialect.targets.pricing import row_terms
@@ -44,6 +45,11 @@ def elementwise_costs(runs: int, least: float) -> dict[str, float]:
         constants = {"Clip": ["c"], "PRelu": ["c"]}.get(name, ["c"] if name in BINARY.split() else [])
         one = [node(name, ["x", *constants], ["y"])]
         cases.append((name, one, {k: c[k] for k in constants}, float32, float32))
+    for f in FUNCTIONS:
+        if f.name not in ELEMENTWISE_NAMES.split():
+            attributes: dict[str, Any] = dict(f.attributes)
+            one = [node(f.name, ["x"], ["y"], domain=f.domain, **attributes)]
+            cases.append((f.name, one, {}, float32, float32))
     for name, nodes, constants, result, operand in cases:
         one = session(nodes, constants, result, operand, opset=20 if name != "Swish" else 24)
         x = byte if operand == uint8 else real + (name == "Acosh")

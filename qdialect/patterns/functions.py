@@ -7,11 +7,13 @@ from functools import cache
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
+from qdialect.dialects.onnx_attributes import float_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, tensor_type
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
@@ -30,6 +32,8 @@ from qdialect.targets.pricing import WORTH
 
 ELEMENTWISE = "Elementwise"
 """Key of the costs of elementwise ops."""
+BEHIND = "Behind"
+"""Prefix of the keys of the costs of ops behind an op that a session fuses with it."""
 LONGEST = 8
 """Greatest number of ops of a chain."""
 TOLERANCE = 1e-6
@@ -44,7 +48,9 @@ class ComposeFunction(OnTrait[Elementwise]):
     """
 
     def __init__(self, target: Target):
-        self._costs = target.costs.get(ELEMENTWISE, {}) if target.kernels else {}
+        costs = target.costs if target.kernels else {}
+        self._costs = costs.get(ELEMENTWISE, {})
+        self._behind = {name: table for name, table in costs.items() if name.startswith(BEHIND)}
 
     def match(self, op: OnnxOp, promise: Elementwise, rewriter: Rewriter, /) -> Blocked | None:
         if not self._costs or not isinstance(element_of(op.results[0].type), Float32Type):
@@ -52,14 +58,36 @@ class ComposeFunction(OnTrait[Elementwise]):
         opset = onnx_opset(op)
         known = [f for f in FUNCTIONS if f.name in self._costs and opset >= f.opset]
         for chain, source in _chains(op):
-            now = sum(self._costs.get(one.op_type, 0.0) for one in chain)
+            now = self._taken(chain, source)
             cheaper = [f for f in known if self._costs[f.name] < WORTH * now]
             same = next((f for f in cheaper if _is_same(f, chain, source)), None)
             if same is not None:
-                whole = op_named(same.domain, same.name).build([source], [op.results[0].type])
-                rewriter.replace(op, [whole])
+                rewriter.replace(op, [applied(same, source, op.results[0].type)])
                 return None
         return None
+
+    def _taken(self, chain: Sequence[OnnxOp], source: SSAValue) -> float:
+        """
+        Nanoseconds for each element of a chain. Of an op and the one in front, a session makes one kernel, unless both
+        read what is dequantized: that it dequantizes for each of them.
+        """
+        taken = sum(self._costs.get(one.op_type, 0.0) for one in chain)
+        if isinstance(source.owner, DequantizeOp):
+            return taken + self._costs["DequantizeLinear"] * (sum(source in o.operands for o in chain) - 1)
+        return taken - sum(self._fused(one) for one in chain)
+
+    def _fused(self, op: OnnxOp) -> float:
+        """Nanoseconds for each element that a session saves as it makes `op` a part of the kernel in front."""
+        each = self._costs.get(op.op_type, 0.0)
+        above = (v.owner.op_type for v in op.operands if isinstance(v.owner, OnnxOp))
+        tables = (self._behind.get(f"{BEHIND}{name}", {}) for name in above)
+        return max((each - table.get(op.op_type, each) for table in tables), default=0.0)
+
+
+def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:
+    """The function of `x`, with a result of type `type`."""
+    attributes = {name: float_attr(value) for name, value in function.attributes}
+    return op_named(function.domain, function.name).build([x], [type], attributes)
 
 
 def _chains(op: OnnxOp) -> Iterator[tuple[list[OnnxOp], SSAValue]]:
@@ -123,7 +151,7 @@ def _is_same(function: Function, chain: Sequence[OnnxOp], source: SSAValue) -> b
     for one in reversed(chain):
         inputs = [values[v] if v in values else nodes.constant(_number(v)) for v in one.operands]
         values[one.results[0]] = nodes.append(copied(one, inputs, [type]))
-    whole = nodes.add(function.name, [values[source]], type, domain=function.domain)
+    whole = nodes.append(applied(function, values[source], type))
     try:
         expected, result = run_beside(last, nodes, [values[last.results[0]], whole])
     except UserError:

@@ -24,13 +24,19 @@ ELEMENTWISE: dict[tuple[str, str], Elementwise] = {("", name): Elementwise() for
 
 
 class Function(NamedTuple):
-    """An op of one operand, without attributes."""
+    """An op of one operand."""
 
     domain: str
     name: str
     opset: int
     """First ai.onnx opset with which the op is available."""
+    attributes: tuple[tuple[str, float], ...] = ()
+    """Names and values of its attributes."""
 
 
-FUNCTIONS = (Function(MICROSOFT, "Gelu", 7), Function("", "HardSwish", 14))
+FUNCTIONS = (
+    Function(MICROSOFT, "Gelu", 7),
+    Function("", "HardSwish", 14),
+    Function(MICROSOFT, "QuickGelu", 7, (("alpha", 1.0),)),
+)
 """Functions that exporters decompose for opsets or runtimes without the op."""

@@ -78,4 +78,40 @@ func.func @unmoved_second_consumer(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, ten
   %y = onnx.Mul(%m, %h) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y, %e : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// x * sigmoid(x): a session makes one kernel of both, but not behind a dequantize, which it has one of for each.
+
+// CHECK-LABEL: func.func @quick_gelu(
+// CHECK: %[[R:.*]] = quant.dcast %x
+// CHECK-NEXT: %[[G:.*]] = onnx_ms.QuickGelu(%[[R]]) {alpha = 1.000000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[G]]
+// OTHER-LABEL: func.func @quick_gelu(
+// OTHER: onnx.Sigmoid
+func.func @quick_gelu(%x: tensor<2x3x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<2x3xf32> {
+  %r = quant.dcast %x : tensor<2x3x!quant.uniform<u8:f32, 0.05:128>> to tensor<2x3xf32>
+  %s = onnx.Sigmoid(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = onnx.Mul(%r, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_fused_by_the_session(
+// CHECK: onnx.Sigmoid(%x)
+func.func @unmoved_fused_by_the_session(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Sigmoid(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = onnx.Mul(%x, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// Another factor than 1.
+
+// CHECK-LABEL: func.func @unmoved_another_factor(
+// CHECK: onnx.Sigmoid
+func.func @unmoved_another_factor(%x: tensor<2x3x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<2x3xf32> {
+  %a = onnx.Constant() {value = #onnx.tensor<[1.702] : tensor<f32>>} : () -> tensor<f32>
+  %r = quant.dcast %x : tensor<2x3x!quant.uniform<u8:f32, 0.05:128>> to tensor<2x3xf32>
+  %m = onnx.Mul(%r, %a) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %s = onnx.Sigmoid(%m) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = onnx.Mul(%r, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
 }

@@ -48,6 +48,20 @@ func.func @unmoved_other_function(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
   func.return %y : tensor<2x3x!y>
 }
 
+// x * sigmoid(x) of bytes: the session would dequantize for either op.
+
+// CHECK-LABEL: func.func @quick_gelu(
+// CHECK: %[[R:.*]] = quant.dcast %x
+// CHECK-NEXT: %[[G:.*]] = onnx_ms.QuickGelu(%[[R]]) {alpha = 1.000000e+00 : f32}
+// CHECK-NEXT: quant.qcast %[[G]]
+func.func @quick_gelu(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
+  %r = quant.dcast %x : tensor<2x3x!x> to tensor<2x3xf32>
+  %s = onnx.Sigmoid(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = onnx.Mul(%r, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = quant.qcast %m : tensor<2x3xf32> to tensor<2x3x!y>
+  func.return %y : tensor<2x3x!y>
+}
+
 // Kernels of bytes take less time than Gelu.
 
 // CHECK-LABEL: func.func @unmoved_cheap(
