@@ -214,7 +214,7 @@ def _add_report(group: Group) -> None:
 
 def _add_targets(parser: argparse.ArgumentParser) -> None:
     calibrate = (
-        "measure onnxruntime's kernels on this machine, on one thread; compile with --costs FILE by it"
+        "measure onnxruntime's kernels on this machine, on one thread; `compile --costs FILE` uses them"
     )
     parser.add_argument("--calibrate", action="store_true", help=calibrate)
     output = "where the costs go, a name that ends in .toml (default: standard output)"
@@ -275,12 +275,6 @@ def _list(text: str) -> tuple[str, ...]:
     return items
 
 
-def _rows(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of rows")
-    return int(text)
-
-
 def _size(text: str) -> int:
     factors = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     number, unit = text.rstrip("KMGBkmgb"), text.upper().rstrip("B").lstrip("0123456789.")
@@ -293,16 +287,14 @@ def _size(text: str) -> int:
     return size
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of 0 or more")
+def _count(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, {least} or more")
     return int(text)
 
 
 def _positive(text: str) -> int:
-    if not (number := _count(text)):
-        raise argparse.ArgumentTypeError("0 is too few")
-    return number
+    return _count(text, 1)
 
 
 def _target(text: str) -> str:
@@ -359,6 +351,6 @@ class _Feed(argparse.Action):
 _REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
 _READERS: dict[str, Callable[[str], Any]] = {
     "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": _positive, "M,...": _numbers, "S,...": _divisors,
-    "TARGET": _target, "ROWS": _rows, "NAME=N,...": _list,
+    "TARGET": _target, "ROWS": _positive, "NAME=N,...": _list,
 }  # fmt: skip
 """Converters of option values, by their placeholder in `--help`."""

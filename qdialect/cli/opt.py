@@ -40,7 +40,7 @@ class _Parser(Parser):
 
         def table(passes: "Passes") -> str:
             rows = [(name, *summarize(factory())) for name, factory in sorted(passes.items())]
-            return "".join(f"  {name:<20} {exactness:<6} {summary}\n" for name, summary, exactness in rows)
+            return "".join(f"  {name:<23} {exactness:<14} {summary}\n" for name, summary, exactness in rows)
 
         others = f"\nof installed packages:\n{table(outside_passes())}" if outside_passes() else ""
         own = table(get_available_passes())

@@ -95,7 +95,7 @@ def read_model(path: Path) -> Model:
     """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
     reading = _READING.pop(path, None)
     try:
-        return read_message(path.read_bytes() if reading is None else reading.bytes(), str(path))
+        return read_message(path.read_bytes() if reading is None else reading.bytes(), f"'{path}'")
     except OSError as error:
         raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
 

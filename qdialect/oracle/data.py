@@ -109,15 +109,16 @@ def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
             f"the data has no array for input '{entry.name}', it has {keys}", "name arrays like the inputs"
         )
     array = arrays[entry.name]
-    wanted = "x".join("?" if size is None else str(size) for size in entry.shape) or "one number"
+    wanted = "x".join("?" if size is None else str(size) for size in entry.shape) or "()"
     fits = array.ndim == len(entry.shape) and all(
         size in (None, have) for size, have in zip(entry.shape[1:], array.shape[1:], strict=True)
     )
     first = entry.shape[0] if fits and array.ndim else None
     if not fits or (first is not None and array.shape[0] < first):
-        have = "x".join(map(str, array.shape)) or "one number"
+        have = "x".join(map(str, array.shape)) or "()"
         raise UserError(
-            f"the array for input '{entry.name}' is {have}, the model takes {wanted}", "reshape the data"
+            f"the array for input '{entry.name}' has shape {have}, the model takes {wanted}",
+            "reshape the data",
         )
     if not _converts(array.dtype, entry.dtype, strict):
         raise UserError(

@@ -60,6 +60,10 @@ def blamed(what: str) -> Generator[None]:
     try:
         yield
     except Exception as error:  # onnxruntime's exceptions share no base class
+        if "INVALID_PROTOBUF" in str(error):
+            raise UserError(
+                f"{what}: it is no ONNX model, or is cut short", "export the model again"
+            ) from None
         raise UserError(f"{what}: {one_line(error)}") from None
 
 

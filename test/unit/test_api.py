@@ -174,7 +174,7 @@ X = np.zeros((3, 48), np.float32)
         ({"batch": "4"}, "the batch is '4'"),
         ({"sizes": ["n=4"]}, "no size of an input is called 'n'; none of them has a name"),
         ({"feeds": [{"y": X}]}, "no array for input 'x', it has y"),
-        ({"feeds": [{"x": X[:, :5]}]}, "is 3x5, the model takes 3x48"),
+        ({"feeds": [{"x": X[:, :5]}]}, "has shape 3x5, the model takes 3x48"),
         ({"feeds": [{"x": X.astype(np.float64)}]}, "convert the data"),
         ({"feeds": {"x": X}}, "feed 0 is no dictionary but str"),
     ],
@@ -199,7 +199,7 @@ def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
         ([{"x": X}], {"memory": "1G"}, "memory is '1G'"),
         ([{"x": X}], {"max_drop": 40}, "'40' is no limit"),
         ([{"x": X}], {"state": "y=x"}, "state is 'y=x'; give a dictionary"),
-        ([{"x": X[0, 0]}], {}, "is one number, the model takes 3x48"),
+        ([{"x": X[0, 0]}], {}, "the model takes 3x48"),
     ],
     ids=str,
 )

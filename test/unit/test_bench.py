@@ -113,15 +113,21 @@ def test_bytes_fill_their_range(folder: Path):
         ("free.onnx --batch 6 --data x.npz", 1, "the data has fewer than 6 samples"),
         ("bytes.onnx", 1, "no random inputs suit the model: onnxruntime cannot run 'bytes.onnx'"),
         ("fixed.onnx missing.onnx", 1, "cannot open 'missing.onnx'"),
+        (
+            "fixed.onnx cut.onnx",
+            1,
+            "'cut.onnx': it is no ONNX model, or is cut short; export the model again",
+        ),
         ("fixed.onnx bytes.onnx", 1, "whose metadata does not say scale and zero point"),
-        ("fixed.onnx --threads many", 2, "'many' is no number of 0 or more"),
-        ("fixed.onnx --batch 0", 2, "0 is too few"),
+        ("fixed.onnx --threads many", 2, "'many' is not a whole number, 0 or more"),
+        ("fixed.onnx --batch 0", 2, "'0' is not a whole number, 1 or more"),
         ("--profile", 2, "A.onnx"),
     ],
 )
 def test_a_mistake_is_said(
     line: str, status: int, says: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ):
+    Path("cut.onnx").write_bytes(Path("fixed.onnx").read_bytes()[:50])
     assert main(["bench", *line.split()]) == status
     out, err = capfd.readouterr()
     assert out == ""

@@ -96,7 +96,7 @@ COULD_NOT: list[tuple[Callable[[list[str]], int], str, str]] = [
     (main, "compare good.onnx good.onnx --data bad.npz", "is not an .npz file"),
     (main, "compare good.onnx good.onnx --data pickle.npz", "is not an .npz file of plain arrays"),
     (main, "compare good.onnx good.onnx --data key.npz", "no array for input 'x', it has wrong"),
-    (main, "compare good.onnx good.onnx --data rank.npz", "is 4x3x1, the model takes 2x3"),
+    (main, "compare good.onnx good.onnx --data rank.npz", "has shape 4x3x1, the model takes 2x3"),
 ]
 
 WRONG_USAGE: list[tuple[Callable[[list[str]], int], str, str]] = [
@@ -169,7 +169,9 @@ def test_help_and_version_are_done(command: Callable[[list[str]], int], capfd: p
 def test_help_lists_passes_with_their_class(capfd: pytest.CaptureFixture[str]):
     opt(["--help"])
     out = capfd.readouterr().out
-    assert "\n  cse                  exact  Merge ops that compute the same.\n" in out
+    assert "cse exact Merge ops that compute the same." in [
+        " ".join(line.split()) for line in out.splitlines()
+    ]
 
 
 def test_the_input_may_be_the_output(folder: Path):

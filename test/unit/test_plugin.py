@@ -58,7 +58,8 @@ def test_its_lit_tests_pass(site: Path):
 
 
 def test_both_tools_know_the_pass(site: Path):
-    assert "fold-mirrors         exact" in run(site, "qdialect-opt", "--help")
+    rows = [line.split() for line in run(site, "qdialect-opt", "--help").splitlines()]
+    assert ["fold-mirrors", "exact"] in [row[:2] for row in rows]
     text = run(site, "xdsl-opt", PLUGIN / "test" / "fold-mirrors.mlir", "-p", "fold-mirrors")
     assert text.count("onnx.Custom") == 2
 

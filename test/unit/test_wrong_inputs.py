@@ -60,13 +60,13 @@ def twice(model: onnx.ModelProto) -> None:
 
 
 MODELS: dict[str, tuple[bytes, str]] = {
-    "html.onnx": (b"<!DOCTYPE html><html>not found</html>", "html.onnx is no ONNX model"),
-    "zip.onnx": (b"PK\x03\x04" + bytes(40), "zip.onnx is no ONNX model"),
+    "html.onnx": (b"<!DOCTYPE html><html>not found</html>", "'html.onnx' is no ONNX model"),
+    "zip.onnx": (b"PK\x03\x04" + bytes(40), "'zip.onnx' is no ONNX model"),
     "text.onnx": (
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n",
-        "text.onnx is no ONNX model",
+        "'text.onnx' is no ONNX model",
     ),
-    "noise.pb": (bytes(range(1, 200)), "noise.pb is no ONNX model"),
+    "noise.pb": (bytes(range(1, 200)), "'noise.pb' is no ONNX model"),
     "newer.onnx": (changed(lambda m: setattr(m.opset_import[0], "version", 99)), "imports opset 99"),
     "circle.onnx": (changed(circle), "node 'Neg' is part of a cycle"),
     "twice.onnx": (changed(twice), "tensor 'y' is made twice"),
@@ -106,7 +106,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
         (main, f"compile good.onnx -o out.onnx --check-numerics={data}", says)
         for data, says in (
             ("folder.npz", "it is a folder"), ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"),
-            ("rank.npz", "the model takes 2x3"), ("nan.npz", "holds NaN"), ("none.npz", "is 0x3"),
+            ("rank.npz", "the model takes 2x3"), ("nan.npz", "holds NaN"), ("none.npz", "has shape 0x3"),
             ("bytes.npz", "is uint8, the model takes float32"), ("one.npy", "holds one array without a name"),
             ("pickle.npz", "plain arrays"),
         )
@@ -115,7 +115,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
         (main, f"quantize good.onnx -o out.onnx --data {data}", says)
         for data, says in (
             ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"), ("rank.npz", "takes 2x3"),
-            ("nan.npz", "holds NaN"), ("none.npz", "is 0x3"), ("empty", "there is no data in folder"),
+            ("nan.npz", "holds NaN"), ("none.npz", "has shape 0x3"), ("empty", "there is no data in folder"),
             ("model.txt", "is no data that is known"), ("nothing:samples", "cannot import data"),
             ("os:nothing", "cannot import data"), ("os:name", "gives str"),
             ("own_data:fails", "raises ValueError: nothing there at own_data.py:2; mend the function"),
@@ -145,7 +145,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "bench good.onnx --batch 8", "has batch 2, not 8"),
     (main, "bench good.onnx --data nan.npz", "holds NaN"),
     (opt, "good.mlir -p raise-qdq --check-numerics=good.npz -o model.txt", "neither a .mlir nor a .onnx"),
-    (opt, "good.onnx --check-numerics=none.npz", "is 0x3"),
+    (opt, "good.onnx --check-numerics=none.npz", "has shape 0x3"),
     (opt, "good.onnx -p raise-opset{to=99} -o out.onnx", "opset 99 is not written; choose one up to 26"),
     (opt, "good.onnx -p fix-shapes{batch=0} -o out.onnx", "the batch is 0"),
     (opt, "good.onnx -p decompose{ops=Foo} -o out.onnx", "'Foo' is not decomposed; choose from"),
@@ -176,8 +176,12 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
         "'y' and 'z' are both fed to 'x'",
     ),
     (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "no list of numbers"),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "'two' is no number"),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --workers 0", "0 is too few"),
+    (
+        main,
+        "quantize good.onnx -o out.onnx --data good.npz --workers two",
+        "'two' is not a whole number, 1 or more",
+    ),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --workers 0", "'0' is not a whole number"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --random", "give one of them"),
     (main, "quantize good.onnx -o out.onnx --random --state y=x", "give --data"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --std 1,0", "give numbers above 0"),
