@@ -9,6 +9,8 @@ Raise quantization written as float arithmetic to casts. Requires a Round: witho
 Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
 offset is added behind the Round; else x * m and x / (1/m) may round to two sides of a tie: one step.
 A float weight of integers that such a Round made is one of int8 under scale 1, its bias one of int32.
+With `constants`, weights alone, before `fold-constants` makes floats of them, in models that quantize what they
+multiply.
 """
 
 from collections.abc import Sequence
@@ -16,7 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
@@ -25,7 +28,8 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant_array, is_float32
+from qdialect.ir.values import constant, constant_array, is_float32
+from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
@@ -33,15 +37,18 @@ from qdialect.promises.arithmetic import (
     Converts,
     Rounds,
     Scales,
+    Shifts,
     producer,
     shift,
     single_user,
     step_of,
 )
 from qdialect.promises.base import Commutes
-from qdialect.promises.fake_quantize import uniform_type
+from qdialect.promises.casts import QuantizeForm
+from qdialect.promises.fake_quantize import FakeQuantizes, uniform_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
+from qdialect.promises.work import SumsProducts
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -154,16 +161,49 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
+def _is_constant(value: SSAValue) -> bool:
+    """True for a constant and for what casts make of one."""
+    while isinstance(value, OpResult) and isinstance(value.op, QuantizeOp | StorageCastOp):
+        value = value.op.operands[0]
+    return constant(value) is not None
+
+
+def _is_weight(value: SSAValue, of: SSAValue) -> bool:
+    """True if `of` is constant and a product reads `value`, computed of it: as it is, scaled, shifted or moved."""
+    read = {value: None} if _is_constant(of) else {}
+    for one in (queue := [*read]):
+        for use in one.uses:
+            op = use.operation
+            if not isinstance(op, OnnxOp):
+                continue
+            if op.get_trait(SumsProducts) is not None:
+                return True
+            kinds = Commutes, Scales, Shifts, Bounds
+            queue += [r for r in op.results if r not in read and any(op.get_trait(kind) for kind in kinds)]
+            read.update(dict.fromkeys(op.results))
+    return False
+
+
+def _quantizes(op: Operation) -> bool:
+    """True if an op quantizes what is computed at run time."""
+    if not isinstance(op, OnnxOp) or not any(op.get_trait(k) for k in (QuantizeForm, FakeQuantizes, Rounds)):
+        return False
+    return not _is_constant(_above(op).x if op.get_trait(Rounds) is not None else op.operands[0])
+
+
 @dataclass(frozen=True)
 class RaiseRounding(OnTrait[Rounds]):
     """A Round among steps that quantize."""
 
     exact: bool
+    constants: bool = False
 
     def match(self, op: OnnxOp, promise: Rounds, rewriter: Rewriter, /) -> Blocked | None:
         if constant_array(op.operands[0]) is not None or not is_float32(op.operands[0]):
             return None
         steps = _steps(op)
+        if self.constants and not _is_weight(op.results[0], steps.x):
+            return None
         cast = single_user(steps.last.results[0])
         element = (
             None if cast is None or cast.get_trait(Converts) is None else element_of(cast.results[0].type)
@@ -239,6 +279,7 @@ class RaiseScaling(Pattern):
     """Integers cast to float, minus a zero point, times a scale; or floats that are integers."""
 
     exact: bool
+    constants: bool = False
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is DequantizeOp or op_class.get_trait(Converts) is not None
@@ -246,6 +287,8 @@ class RaiseScaling(Pattern):
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         source, known = self._integers(op)
         if source is None or not is_float32(op.results[0]):
+            return None
+        if self.constants and not _is_weight(op.results[0], source):
             return None
         user, zero_point = single_user(op.results[0]), 0.0
         added = shift(user)
@@ -341,6 +384,14 @@ class RaiseArithmeticPass(RewritePass):
 
     exact: bool = False
     """True to raise bit-identical cases only: divisions, powers of two, offsets behind the Round."""
+    constants: bool = False
+    """True to raise weights that are computed of constants, if the model quantizes anything at run time."""
 
     def patterns(self) -> Sequence[Pattern]:
+        if self.constants:
+            return [RaiseRounding(self.exact, True), RaiseScaling(self.exact, True)]
         return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact)]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not self.constants or any(map(_quantizes, operations(op))):
+            super().apply(ctx, op)

@@ -76,9 +76,10 @@ def _together(because: str, *stages: Stage) -> Stage:
     return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because)
 
 
-def simplifying() -> Iterator[Stage]:
+def simplifying(exact: bool) -> Iterator[Stage]:
     """Simplification of any graph: folding of constants and shapes."""
     yield _stage("infer-shapes", "before anything is quantized: guards and costs need sizes")
+    yield _stage("raise-arithmetic", "weights, before folding makes floats", exact=exact, constants=True)
     yield _stage("fold-constants", "scales computed from constants become constants")
     yield _stage("fold-shapes", "known sizes become constants")
     yield _stage("fold-constants", "values that depend on sizes alone, conditions of branches included")
@@ -104,7 +105,7 @@ def _raising(r: Request) -> Iterator[Stage]:
         yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
     if r.is_exact and not r.is_upstream:
         yield _stage("keep-half", "onnxruntime's roundings between ops in half precision depend on the ops")
-    yield from simplifying()
+    yield from simplifying(r.is_exact)
     yield _stage(
         "raise-qoperator",
         "QOperator nodes become ops on quantized types; scales must be constant",
@@ -115,11 +116,8 @@ def _raising(r: Request) -> Iterator[Stage]:
     yield _stage(
         "raise-fake-quantize", "operators that quantize and dequantize in one become casts", exact=r.is_exact
     )
-    yield _stage(
-        "raise-arithmetic",
-        "rounding written as arithmetic becomes a cast; after raise-qdq, for the scales of its operands",
-        exact=r.is_exact,
-    )
+    because = "rounding written as arithmetic becomes a cast; after raise-qdq, for the scales of its operands"
+    yield _stage("raise-arithmetic", because, exact=r.is_exact)
     yield _stage("quantize-inputs", "inputs whose scale only raise-arithmetic has found")
     yield from _apart(r)
 

@@ -26,7 +26,7 @@ def _stage(name: str, because: str, **options: Any) -> Stage:
 def simplifying(options: Options, form: str) -> Iterator[Stage]:
     """The passes that bring a float model to the form that is profiled."""
     yield from reading(options)
-    yield from simplifying_any()
+    yield from simplifying_any(options.exactness == "exact")
     because = "what a session fused has profiles of its own"
     yield _stage("raise-qoperator", because, every=form != "qoperator", fused=True)
     yield _stage("raise-opset", "casts have scales by channel from this opset on", to=QUANTIZED_OPSET)

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.ir.values import constant_array
+from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds
@@ -67,13 +67,22 @@ class QuantizesAtRunTime(Promise):
 
 
 def step_of(op: OnnxOp, *, ordered: bool) -> WithConstant | None:
-    """The operand and the constant of a step; `ordered`: the constant must come second."""
+    """The operand and the constant of a step, of two constants the smaller; `ordered`: it must come second."""
     places: Sequence[tuple[int, int]] = ((0, 1),) if ordered else ((0, 1), (1, 0))
     for value, other in places:
-        array = constant_array(op.operands[other])
-        if array is not None and constant_array(op.operands[value]) is None:
+        array, stepped = _array(op.operands[other]), _array(op.operands[value])
+        if array is not None and (stepped is None or array.size < stepped.size):
             return WithConstant(op.operands[value], array)
     return None
+
+
+def _array(value: SSAValue) -> Array | None:
+    """A constant's elements, also of one that is cast to float32."""
+    op = producer(value)
+    if op is None or op.get_trait(Converts) is None or not is_float32(value):
+        return constant_array(value)
+    array = constant_array(op.operands[0])
+    return None if array is None else array.astype(np.float32)
 
 
 def single_user(value: SSAValue) -> OnnxOp | None:

@@ -246,3 +246,34 @@ def test_exactness_exact_reads_integers_times_a_scale():
         proto = export_model(module)
         assert ("DequantizeLinear" in operators(proto)) == exact
         np.testing.assert_array_equal(run(proto, {"x": stored})[0], run(original, {"x": stored})[0])
+
+
+def test_weights_of_a_product_are_integers_and_not_folded_to_floats():
+    """Weights dequantized by Cast, Sub and Mul; the zero point is cast too. In exact, as in every form."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((4, 16)).astype(np.float32)
+    weight = rng.integers(0, 256, (16, 8)).astype(np.uint8)
+    pair = [
+        oh.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        oh.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+    ]
+    weights = [
+        oh.make_node("Cast", ["w"], ["wf"], to=onnx.TensorProto.FLOAT),
+        oh.make_node("Cast", ["wz"], ["zf"], to=onnx.TensorProto.FLOAT),
+        oh.make_node("Sub", ["wf", "zf"], ["ws"]),
+        oh.make_node("Mul", ["ws", "scales"], ["wd"]),
+        oh.make_node("MatMul", ["xd", "wd"], ["y"]),
+    ]
+    constants: Constants = {
+        "s": 0.02, "z": np.array(131, np.uint8), "w": weight, "wz": np.array(121, np.uint8),
+        "scales": rng.uniform(0.001, 0.01, (1, 8)).astype(np.float32),
+    }  # fmt: skip
+    original = model([*pair, *weights], x, constants, onnx.TensorProto.FLOAT)
+    module = import_model(original)
+    compile(module, target="generic", exactness="exact")
+    result = export_model(module)
+    kinds = [node.op_type for node in result.graph.node]
+    assert sorted(kinds) == ["DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"]
+    stored = {onh.to_array(one).shape: onh.to_array(one) for one in result.graph.initializer}
+    np.testing.assert_array_equal(stored[weight.shape], weight)
+    np.testing.assert_array_equal(run(result, {"x": x})[0], run(original, {"x": x})[0])
