@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.filled import filled_with
-from qdialect.promises.defaults import ZeroByDefault
+from qdialect.promises.defaults import AllResults, ZeroByDefault
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -47,7 +47,7 @@ class LeaveOutResults(OnOp[OnnxOp]):
     def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         opset, outputs = opset_of(op, op.domain), op.outputs
         version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
-        if version is None or op.regions:
+        if version is None or op.regions or op.get_trait(AllResults) is not None:
             return
         while len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O":
             if (last := outputs[-1]) is not None and last.first_use is not None:

@@ -1,4 +1,4 @@
-"""Optional operands whose default is zero."""
+"""Optional operands whose default is zero, and results whose number is a mode of the op."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ class ZeroByDefault(Promise):
 
     places: Sequence[int]
 
+
+@dataclass(frozen=True)
+class AllResults(Promise):
+    """The op computes something else, or is invalid, if a result that nobody reads is left out."""
+
+
+ALL_RESULTS: dict[tuple[str, str], AllResults] = {("", "BatchNormalization"): AllResults()}
 
 DEFAULTS: dict[tuple[str, str], ZeroByDefault] = {
     ("", "LSTM"): ZeroByDefault((5, 6)),

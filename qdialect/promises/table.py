@@ -11,7 +11,7 @@ from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
 from qdialect.promises.copies import COPIES
-from qdialect.promises.defaults import DEFAULTS
+from qdialect.promises.defaults import ALL_RESULTS, DEFAULTS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
@@ -36,6 +36,7 @@ from qdialect.promises.work import WORK
 TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ADDITIONS,
     AFFINE,
+    ALL_RESULTS,
     ARITHMETIC,
     CASTS,
     JOINS,

@@ -61,3 +61,13 @@ func.func @unmoved_read(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x3xi64> {
   %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x4x3xf32>, tensor<1x2x4x3xi64>)
   func.return %i : tensor<1x2x4x3xi64>
 }
+
+// More results than one mean training, of other statistics; newer opsets ask for all three.
+
+// CHECK-LABEL: func.func @unmoved_training(
+// CHECK-NEXT: %[[Y:.*]], %{{.*}}, %{{.*}} = onnx.BatchNormalization(%x
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_training(%x: tensor<3x4x5x2xf32>, %s: tensor<4xf32>) -> tensor<3x4x5x2xf32> {
+  %y, %m, %v = onnx.BatchNormalization(%x, %s, %s, %s, %s) {training_mode = 1 : i64} : (tensor<3x4x5x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<3x4x5x2xf32>, tensor<4xf32>, tensor<4xf32>)
+  func.return %y : tensor<3x4x5x2xf32>
+}
