@@ -46,6 +46,9 @@ UNPRICED = ("no-costs", "storage")
 NO_CAST = Blocked(
     "not-quantized", "neither its operands nor its result are quantized", "quantize the model there too"
 )
+FLOAT_OPERANDS = Blocked(
+    "float-operand", "its operands are float, its result alone is quantized", "quantize every operand"
+)
 NO_NODE = Blocked(
     "no-form",
     "the integer form has no node for it on these types",
@@ -262,6 +265,12 @@ def _in_front(op: OnnxOp, remarks: RemarkTable) -> Remark | None:
     return None
 
 
+def _is_quantized_behind(op: OnnxOp) -> bool:
+    """True if a cast reads a result."""
+    users = (use.operation for result in op.results for use in result.uses)
+    return any(quantized_of(r.type) is not None for user in users for r in user.results)
+
+
 def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, is_rescaling: bool) -> Remark:
     """
     The decisive remark on an op. On quantized types, the first of the lowering passes; otherwise the last one of
@@ -290,6 +299,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     work, unsaid = op.get_trait(SumsProducts), none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
+    if not is_quantized and unsaid is not WEIGHT_ALONE and _is_quantized_behind(op):
+        unsaid = FLOAT_OPERANDS
     elif is_quantized and op.op_type in decomposable(loops=True):
         unsaid = replace(NO_STEP, fix=f"take it apart with --decompose {op.op_type}")
     return Remark("", op.name, called(op), unsaid, op.location)

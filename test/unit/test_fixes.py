@@ -92,7 +92,8 @@ GOOD = {op: Spec(op) for op in ("Gemm", "MatMul", "Conv", "ConvTranspose")}
 FIXES = (
     ("Gemm", {"x": "float"}, "float-operand"),
     ("Gemm", {"w": "float"}, "float-operand"),
-    ("Gemm", {"x": "float", "w": "float"}, "not-quantized"),
+    ("Gemm", {"x": "float", "w": "float"}, "float-operand"),
+    ("Gemm", {"x": "float", "w": "float", "result": "float"}, "not-quantized"),
     ("Gemm", {"x": "run-time"}, "run-time-scale"),
     ("Gemm", {"w": "wrong-axis"}, "weight-axis"),
     ("Gemm", {"storage": np.uint16, "opset": 21}, "no-kernel"),
