@@ -9,6 +9,7 @@ Write each integer convolution in the form of least cost on the target, by measu
     sum      conv(x, w, b) : float    ->  Cast(ConvInteger(x, w)) * (x_scale * w_scale) + b
              mean(x)                  ->  conv(x, ones)                                 average pools
              matmul(x, w, b)          ->  transpose(conv(transpose(x), w', b))          rows as pixels
+             shuffle(x)               ->  transpose(shuffle(transpose(x)))              channels last, behind them
 
 Close: each result sums the same products, and zeros, so integers are identical; a float oracle adds them in another
 order. The forms are searched together: one that pays alone may not pay behind another, and vice versa. A form that
@@ -36,6 +37,7 @@ from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.pointwise import WriteAsPointwise
 from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
+from qdialect.patterns.convolution.shuffle import ShuffleLast
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
@@ -215,5 +217,5 @@ class ChooseConvolutionFormPass(TargetPass):
     def patterns(self) -> Sequence[Pattern]:
         if self.form and self.form not in NAMES:
             raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
-        others = [] if self.form else [WriteAsConvolution(self.runtime), WriteAsPointwise(self.runtime)]
-        return [*others, ChooseConvolutionForm(self.runtime, self.form, self.by)]
+        others = [WriteAsConvolution(self.runtime), WriteAsPointwise(self.runtime), ShuffleLast()]
+        return [*([] if self.form else others), ChooseConvolutionForm(self.runtime, self.form, self.by)]

@@ -6,7 +6,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import QuantizeOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.promises.base import Commutes
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.window import Window
@@ -21,6 +21,24 @@ def is_channels_last(value: SSAValue) -> bool:
     while isinstance(value, OpResult) and isinstance(value.op, OnnxOp) and value.op.has_trait(Commutes):
         value = value.op.operands[0]
     return _runs_channels_last(value.owner) or _is_read(value, floats=False)
+
+
+def is_made_channels_last(value: SSAValue) -> bool:
+    """True if such convolutions make all elements of `value`, before casts and moves of elements."""
+    pending, seen = [value], {value}
+    while pending:
+        source = pending.pop().owner
+        if _runs_channels_last(source):
+            continue
+        if isinstance(source, QuantizeOp | DequantizeOp):
+            sources = (source.input,)
+        elif isinstance(source, OnnxOp) and (promise := source.get_trait(Commutes)) is not None:
+            sources = promise.operand_values(source)
+        else:
+            return False
+        pending += [one for one in sources if one not in seen]
+        seen.update(sources)
+    return True
 
 
 def goes_channels_last(value: SSAValue) -> bool:
