@@ -232,10 +232,8 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.is_upstream:
         yield from _upstream(r)
         return
-    if r.form != "qoperator":
-        yield _stage("rescale-bias", "onnxruntime quantizes biases when it loads a model", quantize=False)
-    if r.form == "qoperator":
-        yield from _choosing(name)
+    biases = _stage("rescale-bias", "onnxruntime quantizes biases when it loads a model", quantize=False)
+    yield from _choosing(name) if r.form == "qoperator" else [biases]
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
@@ -265,6 +263,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         **({"selects": False} if r.is_exact else {}),
         **({"activations": False} if r.form == "integer" else {}),
     )
+    yield _stage("infer-shapes", "constants of each channel say sizes that scales alone said before")
 
 
 def _checked(options: Options) -> Request:

@@ -49,6 +49,7 @@ from qdialect.onnx_io.import_attributes import value_type
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
+from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.promises.recurrent import HiddenStates
@@ -86,6 +87,20 @@ def is_list(value: SSAValue) -> bool:
     if shape is None or len(shape) > 1 or prod(shape) > SMALL:
         return False
     return element_of(value.type) in (i32, i64)
+
+
+def is_told(op: Operation) -> bool:
+    """
+    True if an operand says a size that is unknown in the result, to which it is broadcast: a constant with a number for
+    each channel, which a pass wrote where scales alone said how many there are.
+    """
+    if op.get_trait(Elementwise) is None:
+        return False
+    known = [(shape_of(operand.type) or ())[::-1] for operand in op.operands]
+    sizes = (shape_of(op.results[0].type) or ())[::-1]
+    return any(
+        size == DYNAMIC and any(shape[k : k + 1] > (1,) for shape in known) for k, size in enumerate(sizes)
+    )
 
 
 def fits(value: SSAValue, op: OnnxOp, *, retyped: bool = False) -> bool:

@@ -28,7 +28,7 @@ from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
-from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_typed
+from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_told, is_typed
 from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
@@ -267,7 +267,7 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     for one in list(inside_first(module)):
         if one.results and not is_complete(one):
             learnt.update(_lists(one, computation))
-            if not is_typed(one) or any(o in learnt for o in one.operands):
+            if not is_typed(one) or is_told(one) or any(o in learnt for o in one.operands):
                 learnt.update(infer(one))
         computation.show(one)
     if learnt:

@@ -50,6 +50,19 @@ func.func @casts(%x: tensor<2x3xf32>) -> tensor<?x?xui8> {
   func.return %y : tensor<?x?xui8>
 }
 
+// A constant of each channel says how many there are; one that is repeated says nothing.
+
+// CHECK-LABEL: func.func @told(
+// CHECK-SAME: -> (tensor<?x5x2xf32>, tensor<?x?x2xf32>)
+func.func @told(%x: tensor<?x?x2xf32>) -> (tensor<?x?x2xf32>, tensor<?x?x2xf32>) {
+  %a = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0] : tensor<5x1xf32>>} : () -> tensor<5x1xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
+  %m = onnx.Max(%x, %a) : (tensor<?x?x2xf32>, tensor<5x1xf32>) -> tensor<?x?x2xf32>
+  %y = onnx.Neg(%m) : (tensor<?x?x2xf32>) -> tensor<?x?x2xf32>
+  %z = onnx.Max(%x, %b) : (tensor<?x?x2xf32>, tensor<1x1xf32>) -> tensor<?x?x2xf32>
+  func.return %y, %z : tensor<?x?x2xf32>, tensor<?x?x2xf32>
+}
+
 // As many rows come out of a Scan as went in; a state keeps its type.
 
 // CHECK-LABEL: func.func @unknown_rows(

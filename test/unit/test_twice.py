@@ -41,6 +41,7 @@ LATE = {
     "a clamp behind a clamped line clamps nothing": (10002760, "onnxruntime", "qoperator"),
     "a least element of turned integers": (23004380, "onnxruntime", "qdq"),
     "a size that scales alone say is said behind no clamp": (23002540, "generic", None),
+    "a bound of each channel says a size that scales alone said": (50005280, "onnxruntime", "qoperator"),
 }
 """Graphs in which one cause each changed the second compilation."""
 
@@ -105,6 +106,24 @@ def test_a_factor_behind_a_product_of_activations():
         node.name = f"{node.op_type}_{node.output[0]}"
     nodes = assert_stays(model, "onnxruntime", "integer").graph.node
     assert [node.op_type for node in nodes].count("MatMulInteger") == 1
+
+
+def test_an_input_whose_size_scales_alone_say():
+    """The bound of each channel said it, to the second compilation alone; the input keeps the name of its size."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,n] x) => (float[2,n] y)
+        <float s = {0.02}, uint8 z = {3}, float[3] t = {0.02, 0.03, 0.04}, uint8[3] u = {1, 2, 3}> {
+            p = QuantizeLinear(x, s, z)
+            a = DequantizeLinear(p, s, z)
+            q = QuantizeLinear(a, t, u)
+            d = DequantizeLinear(q, t, u)
+            r = Relu(d)
+            v = QuantizeLinear(r, s, z)
+            y = DequantizeLinear(v, s, z)
+        }""")
+    graph = assert_stays(model).graph
+    sizes = [value.type.tensor_type.shape.dim[1] for value in (*graph.input, *graph.output)]
+    assert [size.dim_param or size.dim_value for size in sizes] == ["n", 3]
 
 
 @pytest.mark.parametrize("exactness", ["close", "exact"])
