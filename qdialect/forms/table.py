@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from xdsl.ir import Operation
 
+from qdialect.forms.arithmetic import ARITHMETIC
 from qdialect.forms.base import Form, form_key
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
@@ -41,6 +42,7 @@ TABLES = (
     STORAGE_FORMS,
     PIXEL_FORMS,
     STORAGE_READINGS,
+    ARITHMETIC,
 )
 
 FormT = TypeVar("FormT", bound=Form)

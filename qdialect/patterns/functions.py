@@ -1,9 +1,10 @@
-"""Chains of elementwise ops on one float that are one op with a kernel of its own."""
+"""Chains of elementwise ops on one float, and other arithmetic, that are one op with a kernel of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -15,6 +16,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
+from qdialect.forms.arithmetic import EndsArithmetic
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
 from qdialect.ir.place import insert_before, remove
@@ -22,11 +24,12 @@ from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
-from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
 from qdialect.targets.pricing import WORTH
 
@@ -82,6 +85,27 @@ class ComposeFunction(OnTrait[Elementwise]):
         above = (v.owner.op_type for v in op.operands if isinstance(v.owner, OnnxOp))
         tables = (self._behind.get(f"{BEHIND}{name}", {}) for name in above)
         return max((each - table.get(op.op_type, each) for table in tables), default=0.0)
+
+
+class ComposeArithmetic(OnForm[EndsArithmetic], ForTarget):
+    """
+    f(x) -> g(x), f ops that nothing else uses, g one op with moves of elements around it, which takes less time.
+
+    Close: to float rounding.
+    """
+
+    def match(self, op: OnnxOp, form: EndsArithmetic, rewriter: Rewriter, /) -> None:
+        whole = form.whole(op) if self._target.kernels else None
+        if whole is None or whole.size < self._target.costs.get(whole.kernel, {}).get("least", inf):
+            return
+        inside = {*whole.parts, op}
+        if all(
+            one.parent is op.parent
+            and not is_kept(one)
+            and {u.operation for u in one.results[0].uses} <= inside
+            for one in whole.parts
+        ):
+            rewriter.replace(op, whole.ops)
 
 
 def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:
