@@ -49,6 +49,7 @@ from qdialect.patterns.captured import (
     part_sums,
     widen_biases,
 )
+from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
@@ -185,6 +186,8 @@ class LowerToQdqPass(ModulePass):
             )
             for one in operations(op):
                 expander.expand(one)
+            if widen_casts(op, rewriter):
+                share_readings(op, rewriter)
             writer = PairWriter(rules, rewriter)
             writer.write(op)
             settle_names(op)

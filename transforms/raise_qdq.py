@@ -5,6 +5,8 @@ Raise QuantizeLinear and DequantizeLinear to casts, so that scale and zero point
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
     DequantizeLinear(w, -s, z) ->  DequantizeLinear(2 z - w, s, z)      w constant
     QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that wants such a clamp
+    Cast(dcast(q)) : f16       ->  dcast(q) : f16                       likewise bf16, if asked for
+    qcast(Cast(x : f16))       ->  scast(scast(qcast(x)))               likewise
 
 A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
 
@@ -12,7 +14,8 @@ Exact: the casts are defined as what the two operators compute. Constant integer
 their zero point, or about the middle of their range where that would leave it, and the zero point with them. Scales in
 blocks that fit one axis, and not the one that the node says, run along that: no runtime runs the node as it stands. The
 clamp is to the bounds of the type, where a cast saturates; `lower-to-qdq` writes it again for the target, in front of
-the cast.
+the cast. A cast of half precision multiplies and divides in f32 with a scale that need not be a number of its own; with
+such a scale `lower-to-qdq` writes a cast of f32 and a Cast.
 """
 # Around the driver: it erases only drafts, which stand in no block.
 
@@ -42,6 +45,7 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant, constant_array, normal_axis
 from qdialect.numerics.signs import turn_negative
+from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import (
     DequantizeForm,
@@ -193,9 +197,12 @@ class RaiseQdqPass(RewritePass):
 
     clamped: bool = False
     """True to absorb the clamp that the target needs in front of a 16-bit quantize."""
+    half: bool = False
+    """True to absorb Casts between half precision and casts of f32."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FittingAxis(), PositiveScales(), RaiseQuantize(self.clamped), RaiseDequantize()]
+        halves = [ReadInHalf(), QuantizeInHalf()] if self.half else []
+        return [FittingAxis(), PositiveScales(), RaiseQuantize(self.clamped), RaiseDequantize(), *halves]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

@@ -111,7 +111,7 @@ def _raising(r: Request) -> Iterator[Stage]:
         "QOperator nodes become ops on quantized types; scales must be constant",
         every=r.form != "qoperator",
     )
-    reads = {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
+    reads = {"half": r.form == "qoperator", "clamped": r.target.clamps_wide and r.form == "qdq"}
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage(
         "raise-fake-quantize", "operators that quantize and dequantize in one become casts", exact=r.is_exact

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
@@ -40,6 +41,20 @@ def _graph_block(op: Operation) -> Block:
     while (scope := op.parent_op()) is not None and not isinstance(scope, FuncOp):
         op = scope
     return block_of(op)
+
+
+def written_type(type: UniformType) -> UniformType:
+    """`type`, or the same in f32 if its scales are no numbers of its half precision: casts of ONNX take such ones."""
+    dtype = BY_ATTRIBUTE[type.expressed].dtype
+    if (type.scales.astype(dtype).astype(np.float32) == type.scales).all():
+        return type
+    return type.replace(expressed=f32)
+
+
+def converted(value: SSAValue, element: Attribute) -> OnnxOp:
+    """A Cast of `value` to another float type."""
+    attributes = {"to": int_attr(BY_ATTRIBUTE[element].number)}
+    return op_named("", "Cast").build([value], [with_element(value.type, element)], attributes)
 
 
 def parameter_constants(type: UniformType) -> list[Operation]:

@@ -44,7 +44,9 @@ from qdialect.forms.casts import (
     clamped,
     clamped_real,
     clamps_integers,
+    converted,
     parameter_constants,
+    written_type,
 )
 from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.place import end_of
@@ -156,18 +158,23 @@ class _Writer:
     def _float(self, value: SSAValue, user: Operation) -> SSAValue:
         if value not in self._dequantized:
             type = uniform_of(value.type)
-            cast = cast_op(False, self.values[value], type, self._constants, user, "")
-            self._dequantized[value] = self._rounded(self._add(cast)[0])
+            cast = cast_op(False, self.values[value], written_type(type), self._constants, user, "")
+            self._dequantized[value] = self._rounded(self._converted(self._add(cast)[0], type.expressed))
         return self._dequantized[value]
 
     def _quantize(self, real: SSAValue, result: Attribute, user: Operation) -> SSAValue:
         type = uniform_of(result)
         before = [] if clamps_integers(type, user) else clamped_real(real, type, user)
-        real = before[-1].results[0] if before else real
-        cast = cast_op(True, real, type, self._constants, user, "")
-        ops = [*before, cast, *(() if before else clamped(cast.results[0], type))]
+        self.block.add_ops(before)
+        real, wide = before[-1].results[0] if before else real, written_type(type)
+        cast = cast_op(True, self._converted(real, wide.expressed), wide, self._constants, user, "")
+        ops = [cast, *(() if before else clamped(cast.results[0], type))]
         self.block.add_ops(ops)
         return ops[-1].results[0]
+
+    def _converted(self, real: SSAValue, element: Attribute) -> SSAValue:
+        """`real` cast to another float type; itself if it has it."""
+        return real if element_of(real.type) == element else self._add(converted(real, element))[0]
 
     def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
         stays = bool(op.regions) or _moves_wide(op)  # stored elements cross the boundary

@@ -26,15 +26,30 @@ def _pair(source: str, result: str, scale: str, zero: str) -> list[onnx.NodeProt
     ]
 
 
-def _model() -> onnx.ModelProto:
+def _with_casts(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """Casts of float32, with a Cast on their other side: scales are numbers of float32 alone."""
+    written: list[onnx.NodeProto] = []
+    for node in nodes:
+        if node.op_type == "QuantizeLinear":
+            wide = f"{node.input[0]}_{node.output[0]}_wide"
+            written.append(oh.make_node("Cast", [node.input[0]], [wide], to=onnx.TensorProto.FLOAT))
+            node.input[0] = wide
+        written.append(node)
+        if node.op_type == "DequantizeLinear":
+            real, node.output[0] = node.output[0], f"{node.output[0]}_wide"
+            written.append(oh.make_node("Cast", [node.output[0]], [real], to=onnx.TensorProto.FLOAT16))
+    return written
+
+
+def _model(*, casts: bool = False) -> onnx.ModelProto:
     """x -> pair -> Conv with bias -> Relu -> pair -> Conv -> pair, all in float16, i8 throughout."""
     draw = np.random.default_rng(11)
-    half = np.float16
+    half = np.float32 if casts else np.float16
     tensors: dict[str, Any] = {
         "xs": half(X_SCALE), "ys": half(Y_SCALE), "zs": half(Z_SCALE),
         "x0": np.int8(5), "y0": np.int8(-3), "z0": np.int8(-7),
         "w": draw.integers(-127, 128, (6, 3, 3, 3)).astype(np.int8), "ws": draw.uniform(0.004, 0.02, 6).astype(half),
-        "w0": np.zeros(6, np.int8), "b": draw.normal(size=6).astype(half),
+        "w0": np.zeros(6, np.int8), "b": draw.normal(size=6).astype(np.float16),
         "v": draw.integers(-127, 128, (4, 6, 1, 1)).astype(np.int8), "vs": half(0.011), "v0": np.int8(0),
     }  # fmt: skip
     nodes = [
@@ -48,7 +63,7 @@ def _model() -> onnx.ModelProto:
         *_pair("d", "z", "zs", "z0"),
     ]
     graph = oh.make_graph(
-        nodes,
+        _with_casts(nodes) if casts else nodes,
         "g",
         [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT16, (2, 3, 7, 9))],
         [oh.make_tensor_value_info("z", onnx.TensorProto.FLOAT16, None)],
@@ -57,9 +72,10 @@ def _model() -> onnx.ModelProto:
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
 
 
+@pytest.mark.parametrize("casts", [False, True])
 @pytest.mark.parametrize(("form", "expected"), [("qoperator", {"QLinearConv": 2}), ("qdq", {"Conv": 2})])
-def test_float16_models_compute_in_integers(form: str, expected: dict[str, int]):
-    before = _model()
+def test_float16_models_compute_in_integers(form: str, expected: dict[str, int], *, casts: bool):
+    before = _model(casts=casts)
     module = import_model(onnx.ModelProto.FromString(before.SerializeToString()))
     compile(module, form=form)
     after = export_model(module)
@@ -72,6 +88,25 @@ def test_float16_models_compute_in_integers(form: str, expected: dict[str, int])
     moved = np.abs(old.astype(np.float32) - new.astype(np.float32)) / Z_SCALE
     assert moved.max() <= 2.01
     assert (moved < 0.01).mean() > 0.9
+
+
+def test_casts_of_float32_around_float16_are_written_as_they_were_read():
+    """Sin has no kernel: its Casts stand again where they stood, and a second compilation changes nothing."""
+    nodes = [*_pair("x", "xr", "xs", "x0"), oh.make_node("Sin", ["xr"], ["c"]), *_pair("c", "z", "zs", "z0")]
+    constants = {"xs": np.float32(X_SCALE), "zs": np.float32(0.008), "x0": np.int8(5), "z0": np.int8(-7)}
+    ends = [oh.make_tensor_value_info(n, onnx.TensorProto.FLOAT16, (2, 300)) for n in "xz"]
+    tensors = [onh.from_array(np.asarray(v), k) for k, v in constants.items()]
+    graph = oh.make_graph(_with_casts(nodes), "g", ends[:1], ends[1:], tensors)
+    before = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
+    module = import_model(onnx.ModelProto.FromString(before.SerializeToString()))
+    compile(module)
+    after = export_model(module)
+    assert Counter(n.op_type for n in after.graph.node) == Counter(n.op_type for n in before.graph.node)
+    feeds = {"x": np.random.default_rng(2).normal(size=(2, 300)).astype(np.float16)}
+    np.testing.assert_array_equal(run(before, feeds)[0], run(after, feeds)[0])
+    again = import_model(onnx.ModelProto.FromString(after.SerializeToString()))
+    compile(again)
+    assert export_model(again).SerializeToString() == after.SerializeToString()
 
 
 def test_a_join_is_taken_by_a_session():
