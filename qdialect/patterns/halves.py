@@ -1,5 +1,4 @@
 """Casts of f32 around what computes in half precision: read as quantized types of half precision, and written again."""
-# Around the driver: casts become casts one for one, and dead ones are erased.
 
 from __future__ import annotations
 
