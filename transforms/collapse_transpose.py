@@ -32,7 +32,7 @@ from qdialect.rewriting.matching import OnTrait
 MOVES = "Transpose"
 """Key of the costs per element: moved in a block, and moved singly."""
 Groups = tuple[tuple[int, ...], ...]
-OPEN_SIZES = Blocked("open-sizes", "more than one size is not known, and Reshape finds one")
+OPEN_SIZES = Blocked("open-sizes", "more than one size is unknown, and Reshape infers only one")
 
 
 def moves_one_axis(order: Sequence[int]) -> bool:

@@ -25,7 +25,7 @@ from qdialect.patterns.sizes import size_names
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
 
-STILL_OPEN = Blocked("open-size", "a size of an input is not known", "say it: --batch N, or --sizes NAME=N")
+STILL_OPEN = Blocked("open-size", "a size of an input is not known", "state it: --batch N, or --sizes NAME=N")
 
 
 def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[str, int]:

@@ -40,7 +40,7 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 OTHER_WINDOW = Blocked(
-    "other-window", "the windows of the branches move otherwise, have other groups or other pixels under them"
+    "other-window", "the branches differ in strides, in groups or in the pixels under their windows"
 )
 LEAST_RATIO = 34.0
 """Least signal to noise in dB of a summed weight in 8 bits; that of a single convolution is around 42."""
@@ -81,7 +81,7 @@ class AddWeights(OnTrait[Adds]):
         if ratio < LEAST_RATIO:
             return Blocked(
                 "uneven-weights",
-                f"in 8 bits the sum of the weights would be {ratio:.0f} dB from itself: one branch's are much larger",
+                f"in 8 bits the summed weight has a signal to noise of {ratio:.0f} dB: one branch's are much larger",
             )
         _replace(op, one, two, geometry, total, rewriter)
         return None

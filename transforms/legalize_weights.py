@@ -102,7 +102,9 @@ class DropZeroPoint(OnTrait[Linear]):
         if axes is None or shape_of(op.operands[0].type) is None:
             return UNKNOWN_RANK
         if op.int_attr("group", 1) > 1:
-            return Blocked("grouped", "the channels come in groups, and a copy would be of another")
+            return Blocked(
+                "grouped", "the channels come in groups, and a copied input would belong to another one"
+            )
         if not x.is_per_tensor:
             return Blocked("activation-per-axis", "the inputs have a scale each")
         others = tuple(axis for axis in range(excess.ndim) if axis != axes[1])

@@ -77,7 +77,8 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             )
         if _is_bytes(op) and not _are_exact(steps):
             return Blocked(
-                "rounded-sums", "float32 rounds the sums, and cut to integers they may differ by a step"
+                "rounded-sums",
+                "float32 rounds the sums, so that truncated to integers they may differ by a step",
             )
         if not self._pays(op, taps, shape, steps):
             return Blocked("does-not-pay", "products with rows of so many elements take as long")

@@ -95,7 +95,9 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
             return COMPUTED_WEIGHT
         zeros = np.zeros((), weight.dtype) if zero is None else constant_array(zero)
         if zeros is None or zeros.size != 1:
-            return Blocked("weight-zero-points", "the zero point of the weight is computed, or is not one")
+            return Blocked(
+                "weight-zero-points", "the zero point of the weight is computed, or there are several"
+            )
         if weight.dtype == np.uint8:
             weight, zeros = numerics.flip_signedness(weight), numerics.flip_signedness(zeros)
         return weight, zeros.reshape(())

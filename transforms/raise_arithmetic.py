@@ -343,7 +343,7 @@ class NarrowStorage(OnTrait[Bounds]):
         if not isinstance(quantize, QuantizeOp) or any(isinstance(user, YieldOp) for user in users):
             return None  # a subgraph yields the clamp, which sink-dequantize reads
         if not (limits[0].has_one_use() and quantize.results[0].has_one_use()):
-            return Blocked("second-consumer", "others take the integers as they are before the clamp")
+            return Blocked("second-consumer", "the integers in front of the clamp have other users")
         type = quantize.element_type
         low, high = (int(min(max(b, limits[1]), limits[2])) for b in (type.storage.low, type.storage.high))
         if not (low < high and (type.zero_points >= low).all() and (type.zero_points <= high).all()):

@@ -101,7 +101,7 @@ def _refused(op: OnnxOp, to: int) -> Blocked | None:
     try:
         verify_at(op, to)
     except VerifyException as error:
-        return Blocked("old-form", f"opset {to} writes {op.op_type} otherwise: {error}")
+        return Blocked("old-form", f"opset {to} writes {op.op_type} differently: {error}")
     return None
 
 

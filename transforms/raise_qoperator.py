@@ -159,7 +159,7 @@ class RepairQOperator(RaiseQOperator):
 def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
     """`Blocked` for an operand of unknown element type, which no cast reads."""
     if any(isinstance(element_of(op.operands[place].type), AnyElementType) for place in types.operands):
-        return Blocked("unknown-type", "what an operand's elements are is not known", "infer-shapes")
+        return Blocked("unknown-type", "the element type of an operand is not known", "infer-shapes")
     return None
 
 

@@ -63,7 +63,7 @@ FLOAT_RESULT = Blocked(
 NO_KERNEL = Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
 COARSE = Blocked(
     "coarse-bias",
-    "an accumulator step is too coarse for the bias: rounded to it, the result moves",
+    "an accumulator step is too coarse for the bias: rounding it would change the result",
     "quantize the weight with a finer scale",
 )
 

@@ -58,7 +58,9 @@ def _blocked_lstm(op: OnnxOp) -> Blocked | None:
         return Blocked("element-type", f"only {op.op_type} in f32 is quantized")
     if op.int_attr("layout", 0):
         return Blocked(
-            "batch-first", "the kernel takes time first, the op has the batch first", "export it so"
+            "batch-first",
+            "the kernel takes time first, the op has the batch first",
+            "export the model with layout 0",
         )
     weights = [constant_array(op.input(place)) for place in (1, 2)]
     if any(w is None or w.ndim != 3 or not np.isfinite(w).all() for w in weights):

@@ -89,9 +89,7 @@ def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if any(left[i] != right[i] or left[i] == DYNAMIC for i in indices.summed) or (
         len(indices.columns) > 1 and any(right[i] == DYNAMIC for i in indices.columns)
     ):
-        return Blocked(
-            "dynamic-shape", "a size is not known that is summed, or one of several of the columns"
-        )
+        return Blocked("dynamic-shape", "a summed size is unknown, or one of several that are columns")
     return _product(op, terms, indices, left | right)
 
 

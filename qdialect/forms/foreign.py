@@ -124,7 +124,7 @@ def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if slope is None or slope.size != 1 or slope.dtype != np.float32:
         return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")
     if not slope.any():
-        return Blocked("no-slope", "with a slope of 0 it is a Relu, and taken for one")
+        return Blocked("no-slope", "with a slope of 0 it is a Relu, and read as one")
     if shape_of(op.operands[0].type) != shape_of(op.results[0].type):
         return Blocked("other-shape", "the slope makes the result larger")
     nodes = Nodes()

@@ -101,7 +101,7 @@ def _dropout(op: OnnxOp) -> Parts | Blocked:
 def _normalization(op: OnnxOp) -> Parts | Blocked:
     if not op.int_attr("spatial", 1):
         return Blocked(
-            "old-form", "BatchNormalization has parameters for each pixel, which newer opsets have not"
+            "old-form", "BatchNormalization has parameters for each pixel, which newer opsets do not have"
         )
     if sum(value is not None for value in op.outputs) > 1:
         return Blocked(
@@ -138,11 +138,15 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
         scales = nodes.constant(numbers(old_scales), np.float32)
     if scales is None:
         return Blocked(
-            "old-form", f"{op.op_type} says by its height and width how it scales", "export it newer"
+            "old-form",
+            f"{op.op_type} says by its height and width how it scales",
+            "export the model with a newer opset",
         )
     factors = constant_array(scales)
     if factors is None or (factors < 1).any():
-        return Blocked("old-form", f"{op.op_type} makes an image smaller, which newer opsets round otherwise")
+        return Blocked(
+            "old-form", f"{op.op_type} makes an image smaller, which newer opsets round differently"
+        )
     region = nodes.constant([], np.float32)
     kept: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
     kept |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}

@@ -40,7 +40,7 @@ TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 SMALL = 64
 """Greatest number of elements of constants that are merged if equal."""
 DYNAMIC_SHAPE = Blocked(
-    "dynamic-shape", "a size is not known", "say it: --batch N, or --sizes NAME=N for others"
+    "dynamic-shape", "a size is not known", "state it: --batch N, or --sizes NAME=N for others"
 )
 ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of such elements")
 COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")

@@ -111,7 +111,7 @@ def _check_interface(module: ModuleOp) -> None:
                 if shape is None or DYNAMIC in shape:
                     raise UserError(
                         f"an input or output is {type}, of which a size is not known",
-                        "say it: --batch N, or --sizes NAME=N for others",
+                        "state it: --batch N, or --sizes NAME=N for others",
                     )
 
 

@@ -75,7 +75,7 @@ func.func @unmoved_others(%x: tensor<1x2x6x3x4x!x>, %u: tensor<1x2x6x?x4x!x>, %c
   %g = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x1x2x1x2xi8>>} : () -> tensor<2x1x2x1x2x!w>
   // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
   %1 = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x1x!w>) -> tensor<1x2x5x3x4x!x>
-  // expected-remark@+1 {{more than one size is not known, and joined axes come apart again [choose-convolution-form: unknown-sizes]}}
+  // expected-remark@+1 {{more than one size is unknown, so no Reshape can split the joined axes again [choose-convolution-form: unknown-sizes]}}
   %2 = onnx.Conv(%u, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x?x4x!x>
   // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-channels]}}
   %3 = onnx.Conv(%c, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x?x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>

@@ -100,7 +100,7 @@ func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
   // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
-  // expected-remark@+1 {{the transposed convolution works its pads out by itself [choose-convolution-form: auto-pad]}}
+  // expected-remark@+1 {{the pads of the transposed convolution follow from its sizes (auto_pad) [choose-convolution-form: auto-pad]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x10xf32>
   // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>

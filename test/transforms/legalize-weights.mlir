@@ -63,7 +63,7 @@ func.func @unmoved_beyond_i8(%x: tensor<3x4x!x>) -> tensor<3x2xf32> {
 // CHECK: onnx.Conv(%x, %w, _)
 func.func @unmoved_grouped(%x: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0, 130] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!w>
-  // expected-remark@+1 {{the channels come in groups, and a copy would be of another [legalize-weights: grouped]}}
+  // expected-remark@+1 {{the channels come in groups, and a copied input would belong to another one [legalize-weights: grouped]}}
   %r = onnx.Conv(%x, %w, _) {group = 2 : i64} : (tensor<1x2x5x4x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x5x4xf32>
   func.return %r : tensor<1x2x5x4xf32>
 }

@@ -56,7 +56,7 @@ func.func @bytes(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x24xui8> {
 // CHECK: onnx.Resize
 func.func @unmoved_rounded_sums(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x36xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 3.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{float32 rounds the sums, and cut to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
+  // expected-remark@+1 {{float32 rounds the sums, so that truncated to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
   %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xui8>, tensor<4xf32>) -> tensor<?x21x16x36xui8>
   func.return %y : tensor<?x21x16x36xui8>
 }

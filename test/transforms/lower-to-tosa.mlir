@@ -324,7 +324,7 @@ func.func @unmoved_resize_mode(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x6x8x!x> {
 // CHECK-LABEL: func.func @unmoved_dynamic_shape(
 // CHECK: onnx.Relu
 func.func @unmoved_dynamic_shape(%x: tensor<?x3x!x>) -> tensor<?x3x!x> {
-  // expected-remark@+1 {{a size is not known; say it: --batch N, or --sizes NAME=N for others [lower-to-tosa: dynamic-shape]}}
+  // expected-remark@+1 {{a size is not known; state it: --batch N, or --sizes NAME=N for others [lower-to-tosa: dynamic-shape]}}
   %y = onnx.Relu(%x) : (tensor<?x3x!x>) -> tensor<?x3x!x>
   func.return %y : tensor<?x3x!x>
 }

@@ -165,7 +165,7 @@ func.func @unmoved_second_consumer(%x : tensor<3x4xf32>) -> (tensor<3x4xi8>, ten
   %hi = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i8>>} : () -> tensor<i8>
   %q = quant.qcast %x : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xi8>
-  // expected-remark@+1 {{others take the integers as they are before the clamp [raise-arithmetic: second-consumer]}}
+  // expected-remark@+1 {{the integers in front of the clamp have other users [raise-arithmetic: second-consumer]}}
   %c = onnx.Clip(%i, %lo, %hi) : (tensor<3x4xi8>, tensor<i8>, tensor<i8>) -> tensor<3x4xi8>
   %y = quant.dcast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xf32>
   func.return %c, %y : tensor<3x4xi8>, tensor<3x4xf32>

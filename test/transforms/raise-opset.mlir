@@ -64,7 +64,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 8 : i64}} {
 // CHECK: onnx.BatchNormalization(
   func.func @unmoved_old_form(%x: tensor<2x3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
     %a = onnx.Clip(%x) {max = 1.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{BatchNormalization has parameters for each pixel, which newer opsets have not [raise-opset: old-form]}}
+    // expected-remark@+1 {{BatchNormalization has parameters for each pixel, which newer opsets do not have [raise-opset: old-form]}}
     %b = onnx.BatchNormalization(%a, %s, %s, %s, %s) {spatial = 0 : i64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
     func.return %b : tensor<2x3xf32>
   }

@@ -152,7 +152,7 @@ func.func @unmoved_slopes(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> (tensor<2x3
   // expected-remark@+1 {{a LeakyRelu has one constant slope, of float32 [raise-qoperator: several-slopes]}}
   %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-  // expected-remark@+1 {{with a slope of 0 it is a Relu, and taken for one [raise-qoperator: no-slope]}}
+  // expected-remark@+1 {{with a slope of 0 it is a Relu, and read as one [raise-qoperator: no-slope]}}
   %z = onnx.PRelu(%x, %o) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
   %t = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
   // expected-remark@+1 {{the slope makes the result larger [raise-qoperator: other-shape]}}

@@ -98,7 +98,7 @@ func.func @few_bits_beside_zeros(%x: tensor<2x3x!x>) -> tensor<2x2x!f> {
 // CHECK: onnx.Gemm({{.*}}tensor<2xf32>) ->
 func.func @unmoved_coarse_bias(%x: tensor<2x3x!x>, %w: tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>) -> tensor<2x2x!f> {
   %b = onnx.Constant() {value = #onnx.tensor<[1.0, 0.22] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{an accumulator step is too coarse for the bias: rounded to it, the result moves; quantize the weight with a finer scale [rescale-bias: coarse-bias]}}
+  // expected-remark@+1 {{an accumulator step is too coarse for the bias: rounding it would change the result; quantize the weight with a finer scale [rescale-bias: coarse-bias]}}
   %t = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>, tensor<2xf32>) -> tensor<2x2x!f>
   func.return %t : tensor<2x2x!f>
 }

@@ -50,7 +50,7 @@ func.func @backwards(%s: tensor<3xf32>, %x: tensor<2x3xf32>) -> (tensor<3xf32>, 
 // CHECK-LABEL: func.func @unmoved_unknown_steps(
 // CHECK: %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
 func.func @unmoved_unknown_steps(%s: tensor<3xf32>, %x: tensor<?x3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{how many steps there are is not known [unroll: unknown-steps]}}
+  // expected-remark@+1 {{the number of steps is not known [unroll: unknown-steps]}}
   %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
   ^bb0(%state: tensor<3xf32>, %one: tensor<3xf32>):
     %sum = onnx.Add(%state, %one) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -86,7 +86,7 @@ func.func @unmoved_other_axis(%s: tensor<3xf32>, %x: tensor<3x2xf32>) -> tensor<
 // CHECK-LABEL: func.func @unmoved_computed_steps(
 // CHECK: onnx.Loop
 func.func @unmoved_computed_steps(%n: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{how many steps there are is computed [unroll: computed-steps]}}
+  // expected-remark@+1 {{the number of steps is computed at run time [unroll: computed-steps]}}
   %last = onnx.Loop(%n, %go, %s) body {
   ^bb0(%k: tensor<i64>, %again: tensor<i1>, %state: tensor<3xf32>):
     %sum = onnx.Add(%state, %state) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>

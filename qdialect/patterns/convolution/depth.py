@@ -135,5 +135,7 @@ def _guard(g: Geometry, known: tuple[int, ...], joined: tuple[int, ...]) -> Bloc
     if not g.states_channels:
         return UNKNOWN_CHANNELS
     if DYNAMIC in known or joined.count(DYNAMIC) > 1:
-        return Blocked("unknown-sizes", "more than one size is not known, and joined axes come apart again")
+        return Blocked(
+            "unknown-sizes", "more than one size is unknown, so no Reshape can split the joined axes again"
+        )
     return None

@@ -161,7 +161,7 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     if g.groups > 1 and spec.is_float:
         return Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
     if g.pads is None:
-        return Blocked("auto-pad", "the transposed convolution works its pads out by itself")
+        return Blocked("auto-pad", "the pads of the transposed convolution follow from its sizes (auto_pad)")
     if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:
         return Blocked("large-window", "the window is larger than this rewrite considers")
     rows = zip(g.kernel, g.strides, g.dilations, g.pads, padding, strict=True)
