@@ -9,12 +9,11 @@ also if the quantize is per axis, which no integer kernel supports.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, Expressed, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_names
@@ -31,7 +30,7 @@ from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes
 
 
 def _is_float(value: SSAValue) -> bool:
-    return isinstance(element_of(value.type), Float32Type | Float16Type | BFloat16Type)
+    return isinstance(element_of(value.type), Expressed)
 
 
 class FuseQuantized(OnOp[OnnxOp]):

@@ -12,12 +12,13 @@ that compute the operands stay too, since a constant in their place would change
 # Around the driver: an attribute is set, and nothing rewritten.
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import Half
 from qdialect.exactness import Exactness
 from qdialect.rewriting.journal import HALF, KEEP_FLOAT
 
@@ -44,4 +45,4 @@ def _is_computed(op: Operation) -> bool:
 
 def _is_half(op: Operation) -> bool:
     values = (*op.operands, *op.results)
-    return any(isinstance(element_of(v.type), Float16Type | BFloat16Type) for v in values)
+    return any(isinstance(element_of(v.type), Half) for v in values)

@@ -11,13 +11,19 @@ storage and back do nothing; `fold-casts` drops them between two ops.
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
-from qdialect.dialects.quant import BYTE_BITS, StorageCastOp
+from qdialect.dialects.onnx_types import (
+    expressed_of,
+    quantized_of,
+    storage_element,
+    uniform_of,
+    with_element,
+)
+from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied
 from qdialect.ir.values import constant, constant_array
@@ -29,12 +35,9 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 
-HALF = (Float16Type, BFloat16Type)
-
 
 def _is_half(type: Attribute) -> bool:
-    quantized = quantized_of(type)
-    return isinstance(element_of(type) if quantized is None else quantized.expressed, HALF)
+    return isinstance(expressed_of(type), Half)
 
 
 def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
@@ -38,7 +38,7 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
     with_element,
 )
-from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, Expressed, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import clamped_real, under_clamp
 from qdialect.ir.build import constant_op
@@ -217,5 +217,5 @@ def _is_float_alone(op: Operation, index: int) -> bool:
     values = op.body.block.args if isinstance(op, FuncOp) else op.results
     if index >= len(values) or isinstance(op, DequantizeOp | ConstantOp):
         return False
-    is_float = isinstance(element_of(values[index].type), Float16Type | BFloat16Type | Float32Type)
+    is_float = isinstance(element_of(values[index].type), Expressed)
     return is_float and not any(isinstance(use.operation, QuantizeOp) for use in values[index].uses)

@@ -10,7 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.calibration.data import ImageOptions, checked, load_data
@@ -37,6 +37,7 @@ from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import Half
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -317,7 +318,7 @@ def count_layers(module: ModuleOp, candidates: Candidates) -> int:
 def _is_half(op: Operation) -> bool:
     """True if an op is linear in half precision, which is not profiled."""
     linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
-    return linear is not None and isinstance(element_of(op.operands[0].type), Float16Type | BFloat16Type)
+    return linear is not None and isinstance(element_of(op.operands[0].type), Half)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:

@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.quant_parameters import BYTE_BITS, Expressed, Storage, UniformParameters
+from qdialect.dialects.quant_parameters import BYTE_BITS, Expressed, Half, Storage, UniformParameters
 from qdialect.dialects.quant_types import (
     MAX_BLOCK_PARAMETERS,
     AnyType,
@@ -39,6 +39,7 @@ __all__ = [
     "CalibratedType",
     "DequantizeOp",
     "Expressed",
+    "Half",
     "Quant",
     "QuantizeOp",
     "Storage",

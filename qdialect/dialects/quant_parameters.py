@@ -20,7 +20,8 @@ from xdsl.utils.exceptions import VerifyException
 from qdialect import numerics
 from qdialect.dialects import quant_text
 
-Expressed = Float16Type | BFloat16Type | Float32Type
+Half = Float16Type | BFloat16Type
+Expressed = Half | Float32Type
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class UniformParameters:
 
 def checked_expressed(expressed: Attribute) -> Expressed:
     """`expressed`, if it is f16, bf16 or f32; VerifyException otherwise."""
-    if not isinstance(expressed, Float16Type | BFloat16Type | Float32Type):  # C4
+    if not isinstance(expressed, Expressed):  # C4
         raise VerifyException(f"expressed type must be f16, bf16 or f32, got {expressed}")
     return expressed
 

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BFloat16Type,
     DictionaryAttr,
-    Float16Type,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -36,7 +34,7 @@ from qdialect.dialects.onnx_types import (
     stored_type,
     uniform_of,
 )
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, Half, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.forms.casts import (
     Parameters,
@@ -57,8 +55,6 @@ SMALLEST = 8
 """Fewest bits of observed values: narrower ones are packed in ONNX, computed but not observed."""
 FLOAT_EXACT = 16
 """Greatest number of bits of integers that survive a round trip through float32."""
-HALVES = Float16Type, BFloat16Type
-"""The floats that most ops have no kernel for: onnxruntime computes runs of such ops in float32, and rounds once."""
 
 IR_VERSION = 10
 OPSET = DictionaryAttr({"ai.onnx": int_attr(21)})
@@ -197,8 +193,13 @@ class _Writer:
         ]
 
     def _rounded(self, value: SSAValue) -> SSAValue:
-        """A result of half precision as its type holds it, behind copies of it."""
-        if not isinstance(element_of(value.type), HALVES):
+        """
+        A result, rounded to its type if that is of half precision.
+
+        onnxruntime has few kernels for such types: it computes runs of such ops in float32, and rounds once. The copies
+        end a run.
+        """
+        if not isinstance(element_of(value.type), Half):
             return value
         for _ in range(2):  # onnxruntime computes a single one between ops without kernels in float32 too
             (value,) = self._add(op_named("", "Identity").build([value], [value.type]))

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, quantized_of, shape_of
-from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, DequantizeOp, Storage, UniformType
+from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, DequantizeOp, Expressed, Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant, constant_array, is_constant, normal_axis, rank_of
 from qdialect.promises.base import Promise
@@ -88,7 +88,7 @@ def cast_type(
     storage = _storage(op, integers)
     if isinstance(storage, Blocked):
         return storage
-    if not isinstance(expressed, Float32Type | Float16Type | BFloat16Type):
+    if not isinstance(expressed, Expressed):
         return Blocked("expressed-type", f"{expressed} is no float type that quantization expresses")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:
         return Blocked("scale-type", f"the scale is {scales.dtype}, the tensor {expressed}")
@@ -179,7 +179,7 @@ def described_type(op: OnnxOp) -> UniformType | Blocked:
         known = None
     expressed = element_of(op.results[0].type)
     scale = op.operands[1]
-    if not isinstance(expressed, Float32Type | Float16Type | BFloat16Type):
+    if not isinstance(expressed, Expressed):
         expressed = element_of(scale.type)
     if rank_of(q) is None and rank_of(op.results[0]) is not None:
         return cast_type(op, shape_of(op.results[0].type), expressed, known)
