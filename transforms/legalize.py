@@ -66,11 +66,16 @@ def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
 
 
 def _is_joined(value: SSAValue) -> bool:
-    """True if a value is concatenated from several computed ones."""
-    promise = value.owner.get_trait(Commutes) if isinstance(value.owner, OnnxOp) else None
-    if promise is None or not isinstance(value.owner, OnnxOp):
-        return False
-    return sum(not isinstance(v.owner, ConstantOp) for v in promise.operand_values(value.owner)) > 1
+    """True if a value is concatenated from several computed ones, none of which is moved elements of another."""
+    computed = [v for v in _carried(value) if not isinstance(v.owner, ConstantOp)]
+    return sum(not any(source in computed for source in _carried(v)) for v in computed) > 1
+
+
+def _carried(value: SSAValue) -> Sequence[SSAValue]:
+    """The values whose elements an op moves into `value`; none if it computes."""
+    op = value.owner
+    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    return promise.operand_values(op) if promise is not None and isinstance(op, OnnxOp) else ()
 
 
 Change = Callable[[UniformType], UniformType | None]

@@ -91,3 +91,17 @@ func.func @joined(%x: tensor<1x1x5x4xf32>, %y: tensor<1x1x5x4xf32>) -> tensor<1x
   %r = onnx.Conv(%c, %w, _) : (tensor<1x2x5x4x!z>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4xf32>
   func.return %r : tensor<1x2x5x4xf32>
 }
+
+// Beside its own inputs, copies of which carry what i8 weights do not hold, stands no other value.
+
+// CHECK-LABEL: func.func @unmoved_copied(
+// CHECK: onnx.Conv({{.*}}tensor<1x3x5x4x!quant.uniform<i8:f32, 0.04>>
+func.func @unmoved_copied(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, -3, 4, 5, -6] : tensor<2x3x1x1xi8>>} : () -> tensor<2x3x1x1x!w>
+  %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = quant.qcast %x : tensor<1x2x5x4xf32> to tensor<1x2x5x4x!z>
+  %b = onnx.Gather(%a, %k) {axis = 1 : i64} : (tensor<1x2x5x4x!z>, tensor<1xi64>) -> tensor<1x1x5x4x!z>
+  %c = onnx.Concat(%a, %b) {axis = 1 : i64} : (tensor<1x2x5x4x!z>, tensor<1x1x5x4x!z>) -> tensor<1x3x5x4x!z>
+  %r = onnx.Conv(%c, %w, _) : (tensor<1x3x5x4x!z>, tensor<2x3x1x1x!w>) -> tensor<1x2x5x4xf32>
+  func.return %r : tensor<1x2x5x4xf32>
+}

@@ -41,6 +41,7 @@ LATE = {
     "a clamp behind a clamped line clamps nothing": (10002760, "onnxruntime", "qoperator"),
     "a least element of turned integers": (23004380, "onnxruntime", "qdq"),
     "a size that scales alone say is said behind no clamp": (23002540, "generic", None),
+    "copies of inputs beside these are no join": (60000637, "openvino", None),
     "a bound of each channel says a size that scales alone said": (50005280, "onnxruntime", "qoperator"),
 }
 """Graphs in which one cause each changed the second compilation."""
