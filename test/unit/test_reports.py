@@ -145,7 +145,7 @@ def test_report_as_json(model: str, tmp_path: Path):
     assert (operators["after"]["QLinearMatMul"], operators["after"]["MatMul"]) == (1, 1)
     assert [one["node"] for one in listed["layers"] if one["is_float"]] == ["second<b>"]
     rewrites = {step["name"]: step["rewrites"] for step in listed["passes"]}
-    assert rewrites["raise-qdq"] == 5
+    assert rewrites["raise-qdq{half=true}"] == 5
     assert rewrites["fold-requantize"] == 0
 
 
