@@ -34,10 +34,11 @@ def turn_negative(
     negative, zero_points: parameters, as `expand_parameters` takes them. 2 * zero_point - q if that fits everywhere in
     [low, high], else low + high - q at zero point low + high - zero_point, which always does: every value is exact.
     """
-    wide = stored.astype(np.int64)
+    wide = stored.astype(np.int16 if stored.dtype.itemsize == 1 else np.int64)
     zeros = zero_points.astype(np.int64)
     turned = np.broadcast_to(expand_parameters(negative, stored.shape, axis, blocks), stored.shape)
-    same = np.where(turned, 2 * expand_parameters(zeros, stored.shape, axis, blocks) - wide, wide)
+    about = expand_parameters((2 * zeros).astype(wide.dtype), stored.shape, axis, blocks)
+    same = np.where(turned, about - wide, wide)
     if low <= same.min(initial=low) and same.max(initial=high) <= high:
         return Turned(same.astype(stored.dtype), None)
     return Turned(
