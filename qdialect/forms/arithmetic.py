@@ -12,7 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import float_attr
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, known_shape, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, known_shape, quantized_of, shape_of, uniform_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.forms.base import Form
 from qdialect.forms.fused import FIRST_LAYER_NORMALIZATION
 from qdialect.forms.nodes import Nodes
@@ -30,8 +31,10 @@ class Whole(NamedTuple):
     """Number of elements that it computes with at once."""
     parts: Sequence[OnnxOp]
     """The ops that it stands for but the last; all but the first read no value but theirs and constants."""
+    end: Operation
+    """The op, or a quantize that alone reads its result."""
     ops: Sequence[Operation]
-    """The new operations; the last defines the result."""
+    """The new operations; the last defines the result of `end`."""
 
 
 @dataclass(frozen=True)
@@ -139,25 +142,42 @@ def _normalization(op: OnnxOp) -> Whole | None:
             gamma, beta = (_along(v, shape, one.axis) for v in (factor, shift))
             if one.axis == len(shape) - 1 or shape[one.axis] == DYNAMIC or gamma is None or beta is None:
                 continue  # along the last axis, a session makes one op of all
-            return Whole(
-                "LayerNormalization",
-                shape[one.axis],
-                (*one.parts, multiplies),
-                _written(op, one, gamma, beta),
-            )
+            end = _quantized(op)
+            parts, ops = (*one.parts, multiplies), _written(op, end, one, gamma, beta)
+            return Whole("LayerNormalization", shape[one.axis], parts, end, ops)
     return None
 
 
-def _written(op: OnnxOp, one: _Standardized, gamma: Array, beta: Array) -> list[Operation]:
-    nodes, rank = Nodes(op), len(known_shape(one.x.type))
+def _written(op: OnnxOp, end: Operation, one: _Standardized, gamma: Array, beta: Array) -> list[Operation]:
+    """The new operations, the last for `end`, which is `op` or a quantize behind."""
+    nodes, rank, cast = Nodes(op), len(known_shape(one.x.type)), _per_tensor(one.x.owner)
     to_last = [*(k for k in range(rank) if k != one.axis), one.axis]
-    x = nodes.transpose(one.x, to_last)
+    if cast is None:
+        x = nodes.transpose(one.x, to_last)
+    else:  # bytes are moved in less time
+        x = nodes.append(DequantizeOp(nodes.transpose(cast.operands[0], to_last)))
     inputs = [x, nodes.constant(gamma), nodes.constant(beta)]
     how = {"axis": -1, "epsilon": float_attr(one.epsilon)}
     y = nodes.add("LayerNormalization", inputs, x.type, how)
-    nodes.transpose(y, [to_last.index(k) for k in range(rank)], op.results[0].type)
-    nodes.ops[-1].location = op.location
+    if end is not op:
+        y = nodes.append(QuantizeOp(y, uniform_of(end.results[0].type)))
+    nodes.transpose(y, [to_last.index(k) for k in range(rank)], end.results[0].type)
+    nodes.ops[-1].location = end.location
     return nodes.ops
+
+
+def _per_tensor(cast: object) -> DequantizeOp | None:
+    """`cast`, if it dequantizes by one scale."""
+    type = quantized_of(cast.operands[0].type) if isinstance(cast, DequantizeOp) else None
+    return cast if isinstance(cast, DequantizeOp) and type is not None and type.is_per_tensor else None
+
+
+def _quantized(op: OnnxOp) -> Operation:
+    """The quantize by one scale that alone reads the result of `op`; `op` if there is none."""
+    users = [use.operation for use in op.results[0].uses]
+    if len(users) != 1 or not isinstance(users[0], QuantizeOp) or users[0].parent is not op.parent:
+        return op
+    return users[0] if uniform_of(users[0].results[0].type).is_per_tensor else op
 
 
 ARITHMETIC: dict[tuple[str, str], EndsArithmetic] = {("", "Add"): EndsArithmetic(_normalization)}

@@ -105,7 +105,7 @@ class ComposeArithmetic(OnForm[EndsArithmetic], ForTarget):
             and {u.operation for u in one.results[0].uses} <= inside
             for one in whole.parts
         ):
-            rewriter.replace(op, whole.ops)
+            rewriter.replace(whole.end, whole.ops)
 
 
 def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:

@@ -56,6 +56,32 @@ func.func @over_rows_of_sound(%x: tensor<2x40x7xf32>) -> tensor<2x40x7xf32> {
   func.return %y : tensor<2x40x7xf32>
 }
 
+// Between casts, bytes are moved.
+
+// CHECK-LABEL: func.func @between_casts(
+// CHECK: %[[T:.*]] = onnx.Transpose(%q) {perm = array<i64: 0, 2, 1>} : (tensor<2x32x3x!quant.uniform<u8:f32, 0.1>>)
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[T]]
+// CHECK: %[[L:.*]] = onnx.LayerNormalization(%[[D]],
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[L]] : tensor<2x3x32xf32> to tensor<2x3x32x!quant.uniform<u8:f32, 0.2:9>>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[Q]]) {perm = array<i64: 0, 2, 1>}
+// CHECK-NEXT: func.return %[[Y]]
+func.func @between_casts(%q: tensor<2x32x3x!quant.uniform<u8:f32, 0.1>>) -> tensor<2x32x3x!quant.uniform<u8:f32, 0.2:9>> {
+  %i = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %e = onnx.Constant() {value = #onnx.tensor<[0.001] : tensor<f32>>} : () -> tensor<f32>
+  %x = quant.dcast %q : tensor<2x32x3x!quant.uniform<u8:f32, 0.1>> to tensor<2x32x3xf32>
+  %u = onnx.ReduceMean(%x, %i) : (tensor<2x32x3xf32>, tensor<1xi64>) -> tensor<2x1x3xf32>
+  %d = onnx.Sub(%x, %u) : (tensor<2x32x3xf32>, tensor<2x1x3xf32>) -> tensor<2x32x3xf32>
+  %s = onnx.Mul(%d, %d) : (tensor<2x32x3xf32>, tensor<2x32x3xf32>) -> tensor<2x32x3xf32>
+  %v = onnx.ReduceMean(%s, %i) : (tensor<2x32x3xf32>, tensor<1xi64>) -> tensor<2x1x3xf32>
+  %a = onnx.Add(%v, %e) : (tensor<2x1x3xf32>, tensor<f32>) -> tensor<2x1x3xf32>
+  %r = onnx.Sqrt(%a) : (tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %n = onnx.Div(%d, %r) : (tensor<2x32x3xf32>, tensor<2x1x3xf32>) -> tensor<2x32x3xf32>
+  %p = onnx.Mul(%n, %e) : (tensor<2x32x3xf32>, tensor<f32>) -> tensor<2x32x3xf32>
+  %y = onnx.Add(%p, %e) : (tensor<2x32x3xf32>, tensor<f32>) -> tensor<2x32x3xf32>
+  %z = quant.qcast %y : tensor<2x32x3xf32> to tensor<2x32x3x!quant.uniform<u8:f32, 0.2:9>>
+  func.return %z : tensor<2x32x3x!quant.uniform<u8:f32, 0.2:9>>
+}
+
 // A session makes one op of these.
 
 // CHECK-LABEL: func.func @unmoved_last_axis(
