@@ -93,8 +93,11 @@ class NodeImporter:
         scope: Scope,
         names: set[str] | None = None,
     ) -> None:
+        last = {
+            tensor.name: k for k, tensor in enumerate(graph.initializer)
+        }  # of one name, as in onnxruntime
         for k, tensor in enumerate(graph.initializer):
-            if names is None or tensor.name in names:
+            if last[tensor.name] == k and (names is None or tensor.name in names):
                 constant = ConstantOp.of(TensorAttr(self._tensors.initializer(path, k)))
                 constant.location = named_location("", (tensor.name,))
                 block.add_op(constant)

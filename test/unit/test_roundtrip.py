@@ -345,6 +345,16 @@ def test_a_tensor_made_twice_is_refused():
         import_model(model(twice))
 
 
+def test_of_two_initializers_of_one_name_the_last_counts():
+    """As in onnxruntime, which warns."""
+    before = model([node("Mul", ["x", "w"], ["y"])])
+    before.graph.initializer.extend(numpy_helper.from_array(np.array(v, np.float32), "w") for v in (3, 5))
+    after = export_model(import_model(before))
+    assert [numpy_helper.to_array(one) for one in after.graph.initializer] == [np.float32(5)]
+    x = np.ones(tuple(d.dim_value for d in before.graph.input[0].type.tensor_type.shape.dim), np.float32)
+    np.testing.assert_array_equal(run(after, {"x": x})[0], run(before, {"x": x})[0])
+
+
 def test_a_tensor_that_nothing_makes_is_refused():
     with pytest.raises(UserError, match="takes tensor 'ghost'"):
         import_model(model([node("Neg", ["ghost"], ["y"], "n")]))
