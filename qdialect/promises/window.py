@@ -144,11 +144,14 @@ class Window(Promise):
 
     def pads(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
         """
-        Zeros before and after each axis; None if auto_pad needs an unknown size, or if the op spreads.
+        Zeros before and after each axis; None if auto_pad or `output_shape` needs an unknown size, and for SAME of an
+        op that spreads.
 
         SAME makes ceil(size / stride) results.
         """
         kernel, mode = self.kernel(op), op.str_attr("auto_pad", "NOTSET")
+        if not self.gathers and op.ints_attr("output_shape") is not None:
+            return self._pads_of_results(op)
         if mode == "VALID":
             return ((0, 0),) * len(kernel)
         if mode == "NOTSET":
@@ -169,6 +172,19 @@ class Window(Promise):
             total = max((-(-size // stride) - 1) * stride + (k - 1) * dilation + 1 - size, 0)
             pads.append(halved(total, mode))
         return tuple(pads)
+
+    def _pads_of_results(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
+        """Pads of an op that spreads to a stated size; None for an unknown or larger one than without pads."""
+        kernel, shape, sizes = self.kernel(op), shape_of(op.operands[0].type), op.ints_attr("output_shape")
+        more = op.ints_attr("output_padding") or (0,) * len(kernel)
+        if shape is None or sizes is None or not len(sizes) == len(more) == len(kernel) == len(shape) - 2:
+            return None
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations(op), strict=True)]
+        rows = zip(shape[2:], self.strides(op), more, reach, sizes, strict=True)
+        totals = [(size - 1) * stride + add + far - result for size, stride, add, far, result in rows]
+        if DYNAMIC in shape[2:] or min(totals) < 0:
+            return None
+        return tuple(halved(total, op.str_attr("auto_pad", "NOTSET")) for total in totals)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
         """All sizes of `op`, DYNAMIC for tensors of unknown rank; `Blocked` for irregular attributes."""

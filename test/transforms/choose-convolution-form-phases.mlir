@@ -93,18 +93,34 @@ func.func @one_apart(%x: tensor<1x1x?x5x!x>) -> tensor<1x1x?x5x!y> {
   func.return %y : tensor<1x1x?x5x!y>
 }
 
+// The pads follow from the size that is stated: an odd one cuts in front, behind for SAME_UPPER; `pads` counts for nothing.
+
+// CHECK-LABEL: func.func @stated_sizes(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: %[[A:.*]] = onnx.Slice({{.*}} -> tensor<1x9x1x
+// CHECK: onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>}
+// CHECK: %[[B:.*]] = onnx.Slice({{.*}} -> tensor<1x9x1x
+// CHECK-NOT: onnx.ConvTranspose(
+// CHECK: func.return
+func.func @stated_sizes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9x!y>, tensor<1x1x9x!y>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
+  %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>, pads = array<i64: 3, 4>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9x!y>
+  %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9x!y>
+  func.return %a, %b : tensor<1x1x9x!y>, tensor<1x1x9x!y>
+}
+
 // CHECK-LABEL: func.func @unmoved_shapes(
 // CHECK-NOT: onnx.Conv(
 // CHECK: func.return
-func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>) {
+func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x11xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
-  %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
+  // expected-remark@+1 {{the pads of the transposed convolution follow from its sizes (auto_pad) [choose-convolution-form: auto-pad]}}
+  %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 11>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
   // expected-remark@+1 {{the pads of the transposed convolution follow from its sizes (auto_pad) [choose-convolution-form: auto-pad]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x10xf32>
   // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
-  func.return %a, %b, %c : tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
+  func.return %a, %b, %c : tensor<1x1x11xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_large_window(

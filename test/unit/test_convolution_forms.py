@@ -258,7 +258,10 @@ def test_a_kernel_of_many_slices_keeps_its_form(tmp_path: Path):
     assert run(after, x).shape == (1, 2, 8, 2, 2)
 
 
-@pytest.mark.parametrize("name", ["strides", "dilations", "pads", "output_padding", "kernel_shape"])
+WINDOW = "strides", "dilations", "pads", "output_padding", "output_shape", "kernel_shape"
+
+
+@pytest.mark.parametrize("name", WINDOW)
 @pytest.mark.parametrize("values", [[1], [0] * 6, [-1] * 3, [1 << 30] * 3, [1 << 62] * 6])
 @pytest.mark.parametrize(("op", "rank"), [("Conv", 5), ("ConvTranspose", 4), ("ConvTranspose", 3)])
 def test_a_window_of_any_attributes_is_left_or_done(
@@ -267,7 +270,7 @@ def test_a_window_of_any_attributes_is_left_or_done(
     """In time, and without an error of ours: a model may say anything."""
     spatial = (9, 8, 7)[: rank - 2]
     case = (1, 3, *spatial), (3, 3, *[3] * (rank - 2)), {name: values[: 2 * (rank - 2)]}
-    if name == "output_padding" and op == "Conv":
+    if name.startswith("output") and op == "Conv":
         return
     proto, _ = model(case, quantized=True)
     next(n for n in proto.graph.node if n.op_type == "Conv").op_type = op
@@ -343,6 +346,9 @@ SPREADS: list[Case] = [
     ((2, 6, 7), (6, 1, 4), {"strides": [2], "group": 6}),
     ((1, 4, 5, 3), (4, 3, 2, 3), {"strides": [2, 3], "group": 2}),
     ((1, 4, 5, 3), (4, 1, 2, 3), {"pads": [1, 1, 0, 0], "group": 2}),
+    ((1, 3, 5, 4), (3, 2, 3, 3), {"strides": [2, 2], "output_shape": [10, 7], "pads": [3, 3, 3, 3]}),
+    ((1, 3, 5, 4), (3, 2, 3, 2), {"strides": [2, 3], "output_shape": [9, 8], "auto_pad": "SAME_UPPER"}),
+    ((1, 2, 6), (2, 3, 3), {"strides": [2], "dilations": [2], "output_shape": [13], "output_padding": [1]}),
     ((2, 2, 3, 4), (2, 65, 2, 2), {"strides": [2, 2]}),  # runs longer than those that are moved by Slices
 ]
 
