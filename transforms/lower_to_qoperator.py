@@ -61,6 +61,12 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
 
+MATRICES = Blocked(
+    "weight-axis",
+    "the kernel takes scales for the channels of one matrix, not of a batch of them",
+    "quantize the weight per tensor, or leave out its axes of size 1",
+)
+
 
 class LowerToKernel(OnTrait[Kernels]):
     """An op that computes, as the QOperator node of its promise."""
@@ -96,7 +102,9 @@ class LowerToKernel(OnTrait[Kernels]):
                 return Blocked("float-operand", f"operand {k} is float", "quantize every operand")
             if not isinstance(type.expressed, Float32Type):
                 return Blocked("expressed-type", f"the kernels compute in f32, not in {type.expressed}")
-            if not type.is_per_tensor and (linear is None or k != 1 or not _fits(op, linear, type)):
+            if not type.is_per_tensor and linear is not None and k == 1 and not _fits(op, linear, type):
+                return MATRICES
+            if not type.is_per_tensor and (linear is None or k != 1):
                 return Blocked("per-axis", f"operand {k} has a scale for each channel, the kernel takes one")
             types.append(type)
         if result is not None and not result.is_per_tensor:

@@ -13,6 +13,7 @@ from qdialect.compiler.entries import advice
 from qdialect.compiler.layers import Layer, Totals
 from qdialect.compiler.report import Report
 from qdialect.ir.interface import IntegerInterface
+from qdialect.ops.generated import op_class
 from qdialect.promises.work import Numbers
 
 FEW = 6
@@ -141,8 +142,13 @@ class Verdict:
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that nothing describes, if there are any."""
-        kinds = kinds_text(self.unknown)
-        return [f"unknown: {kinds}; kept as they are, for a runtime that has them"] if kinds else []
+        if not self.unknown:
+            return []
+        line = f"unknown: {kinds_text(self.unknown)}; kept as they are, for a runtime that has them"
+        names = [one.rpartition(".") for one in self.unknown]
+        known = [name for domain, _, name in names if op_class("" if domain == "ai.onnx" else domain, name)]
+        more = f"; {', '.join(known)}: its opset has it on other types, or with other attributes"
+        return [line + more if known else line]
 
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]

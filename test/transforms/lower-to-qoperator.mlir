@@ -269,7 +269,7 @@ func.func @unmoved_operand_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!quant.uni
 // CHECK: %[[T:.*]] = onnx.MatMul(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_batched_weight(%a: tensor<2x3x4x!x>, %b: tensor<2x4x2x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7}>>) -> tensor<2x3x2x!y> {
-  // expected-remark@+1 {{operand 1 has a scale for each channel, the kernel takes one [lower-to-qoperator: per-axis]}}
+  // expected-remark@+1 {{the kernel takes scales for the channels of one matrix, not of a batch of them; quantize the weight per tensor, or leave out its axes of size 1 [lower-to-qoperator: weight-axis]}}
   %t = onnx.MatMul(%a, %b) : (tensor<2x3x4x!x>, tensor<2x4x2x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7}>>) -> tensor<2x3x2x!y>
   func.return %t : tensor<2x3x2x!y>
 }

@@ -209,6 +209,17 @@ def test_operators_that_nothing_describes_are_named(tmp_path: Path, capsys: pyte
     assert line in capsys.readouterr().out.splitlines()
 
 
+def test_an_operator_on_types_that_its_opset_does_not_have_is_named_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = """<ir_version: 8, opset_import: ["" : 13]> g (uint8[4] x, float s, uint8 z) => (uint8[4] y)
+    { y = QuantizeLinear(x, s, z) }"""
+    onnx.save(onnx.parser.parse_model(text), str(tmp_path / "in.onnx"))
+    lines = said(capsys, "compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"))
+    kept = "unknown: 1 ai.onnx.QuantizeLinear; kept as they are, for a runtime that has them"
+    assert f"{kept}; QuantizeLinear: its opset has it on other types, or with other attributes" in lines
+
+
 def test_a_function_of_the_model_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     text = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]> g (float[4] x) => (float[4] y) { y = own.Twice(x) }
     <domain: "own", opset_import: ["" : 17]> Twice (a) => (b) { b = Add(a, a) }"""
