@@ -3,13 +3,14 @@ Evaluate ops that depend on constants alone.
 
     qcast(constant)           ->  quantized constant
     op(constant, constant..)  ->  constant
+    QuantizeLinear(op(DequantizeLinear(constant), ..))  ->  constant
     If(true) {yield a} {yield b}  ->  a
     f(Gather(table, i))       ->  Gather(f(table), i)       f elementwise, the same for each row, in f32
 
 Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
-constant is kept: folding it would undo the quantization. So are ops whose result has more bytes than `MAX_GROWTH` times
-the operands and more than `SMALL_RESULT`. An If with a constant condition is replaced by its branch. A
-table becomes another one if the file does not grow by that.
+constant is kept: folding it would undo the quantization, unless what depends on it is quantized again. So are ops whose
+result has more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. An If with a constant condition
+is replaced by its branch. A table becomes another one if the file does not grow by that.
 """
 
 from xdsl.context import Context

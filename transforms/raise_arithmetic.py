@@ -305,7 +305,7 @@ class RaiseScaling(Pattern):
         type = unblocked(uniform_type(known, scaled.scale, zero_point, source))
         if self.exact and not scaled.exact:
             return INEXACT_ARITHMETIC
-        reads, value = as_type(source, type)
+        reads, value = as_type(source, type, rewriter)
         rewriter.replace(user, [*reads, DequantizeOp(value)])
         return None
 
@@ -367,7 +367,7 @@ class NarrowStorage(OnTrait[Bounds]):
                 and all(isinstance(u.operation, DequantizeOp) for u in user.results[0].uses)
             ):
                 storage = Storage.make(wide.storage.width, wide.storage.signed, low, high)
-                reads, value = as_type(plain.results[0], wide.replace(storage=storage))
+                reads, value = as_type(plain.results[0], wide.replace(storage=storage), rewriter)
                 rewriter.replace(user, reads, [value])
         return None
 

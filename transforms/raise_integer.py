@@ -220,7 +220,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         reads: list[Operation] = []
         operands: list[SSAValue] = []
         for value, type in zip(op.operands[:2], types, strict=True):
-            casts, read = as_type(value, type)
+            casts, read = as_type(value, type, rewriter)
             reads += casts
             operands.append(read)
         if chain.bias is not None:

@@ -46,7 +46,7 @@ from qdialect.ir.names import wish
 from qdialect.ir.values import constant, constant_array, normal_axis
 from qdialect.numerics.signs import turn_negative
 from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
-from qdialect.patterns.reading import reads_as
+from qdialect.patterns.reading import as_type
 from qdialect.promises.casts import (
     DequantizeForm,
     QuantizeForm,
@@ -129,9 +129,8 @@ class RaiseDequantize(OnTrait[DequantizeForm]):
         if element_of(q.type) != stored:
             return Blocked("storage-type", f"the operand's type is not known to be {stored}")
         q = _learn_shape(q, op, rewriter)
-        ops = reads_as(q, type)
-        source = ops[-1].results[0] if ops else q.owner.operands[0]  # pyright: ignore
-        rewriter.replace(op, [*ops, DequantizeOp(source)])
+        reads, source = as_type(q, type, rewriter)
+        rewriter.replace(op, [*reads, DequantizeOp(source)])
         return None
 
 

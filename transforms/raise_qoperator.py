@@ -107,7 +107,7 @@ class RaiseQOperator(OnTrait[QOperator]):
         if isinstance(types, Blocked) or blocked is not None:
             new.erase()
             return blocked
-        reads = quantize_operands(new, types)
+        reads = quantize_operands(new, types, rewriter)
         if (blocked := _checked(new)) is not None:
             for unused in (new, *reversed(reads)):
                 unused.erase()
@@ -163,11 +163,11 @@ def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
     return None
 
 
-def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:
+def quantize_operands(op: OnnxOp, types: Types, rewriter: Rewriter) -> list[Operation]:
     """Let `op` read its integer operands as elements of `types`, and return the operations that do so."""
     reads: list[Operation] = []
     for place, type in types.operands.items():
-        casts, value = as_type(op.operands[place], type)
+        casts, value = as_type(op.operands[place], type, rewriter)
         reads += casts
         op.operands[place] = value
     return reads

@@ -7,6 +7,7 @@ Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more
 
 from collections.abc import Container, Iterable, Sequence
 from math import prod
+from typing import Literal, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -62,25 +63,28 @@ def _bytes(value: SSAValue) -> int | None:
     return None if element is None else prod(shape) * max(element.bits, 8) // 8
 
 
-def _foldable(op: Operation, known: Container[SSAValue]) -> bool | Blocked:
-    """True if an op can be computed from `known` values alone; `Blocked` if it could but must not."""
+def _computable(op: Operation, known: Container[SSAValue]) -> TypeGuard[OnnxOp]:
+    """True if onnxruntime can compute an op from `known` values alone."""
     if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
         return False
     if not op.operands or op.regions or any(o not in known for o in op.operands):
         return False
-    if not op.has_trait(Pure) or op.get_trait(DequantizeForm):
-        return False
+    promise = op.get_trait(Commutes)
+    quantized = any(quantized_of(v.type) for v in (*op.operands, *op.results))
+    return op.has_trait(Pure) and (not quantized or bool(promise and promise.moves_storage))
+
+
+def _foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
+    """
+    True if an op that can be computed from constants may become one; `Blocked` if it must not. growth: bytes of the
+    results per byte of the operands, at most, where the results have more than `SMALL_RESULT`.
+    """
     if is_kept(op):
         return kept_because(op)
-    promise = op.get_trait(Commutes)
-    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
-        promise and promise.moves_storage
-    ):
-        return False
     sizes = [_bytes(r) for r in op.results]
     if any(s is None for s in sizes):
         return Blocked("result-size", "the size of the result is not known, so it is not computed in advance")
-    limit = max(SMALL_RESULT, MAX_GROWTH * sum(_bytes(o) or 0 for o in op.operands))
+    limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in op.operands))
     if sum(s or 0 for s in sizes) > limit:
         return Blocked("result-grows", f"the result would take more than {limit} bytes")
     return True
@@ -186,6 +190,8 @@ class Computation:
         self._known: set[SSAValue] = set()
         self._waiting: dict[OnnxOp, int] = {}
         """Ops that can be computed and have not been yet, with their index in the order of operations."""
+        self._dequantized: set[Operation] = set()
+        """Those of them that dequantize a constant or depend on one that does: they stay, but for a QuantizeLinear."""
         # Each op may double its operands; together they may not, or a chain of forty fills all memory.
         self._budget: int | None = None
         self.left: dict[Operation, Blocked] = {}
@@ -196,26 +202,39 @@ class Computation:
             if op.value is not None:
                 self._known.update(op.results)
             return
-        can = _foldable(op, self._known)
-        if isinstance(can, Blocked):
+        if not _computable(op, self._known):
+            return
+        dequantizes = op.get_trait(DequantizeForm) is not None
+        stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))
+        can = _foldable(op, MAX_GROWTH * (4 if dequantizes else 1))
+        if stays:
+            if can is True:
+                self._dequantized.add(op)
+        elif can is not True:
             self.left[op] = can
-        elif can and isinstance(op, OnnxOp):
-            if self._budget is None:
-                self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
-            self._budget -= sum(_bytes(r) or 0 for r in op.results)
-            if self._budget < 0 or _long_list(op):
-                self.left[op] = TOGETHER
-                return
+        elif not self._affords(op) or _long_list(op):
+            self.left[op] = can = TOGETHER
+        if can is True:
             self._known.update(op.results)
             self._waiting[op] = len(self._known)
 
+    def _is_dequantized(self, op: OnnxOp) -> bool:
+        return any(operand.owner in self._dequantized for operand in op.operands)
+
+    def _affords(self, op: OnnxOp) -> bool:
+        """Take the results of `op` off the bytes that all results may have; True if they fit."""
+        if self._budget is None:
+            self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
+        self._budget -= sum(_bytes(r) or 0 for r in op.results)
+        return self._budget >= 0
+
     def is_waiting(self, value: SSAValue) -> bool:
         """True if a value can be computed and has not been yet."""
-        return isinstance(value, OpResult) and value.op in self._waiting
+        return value.owner in self._waiting and value.owner not in self._dequantized
 
     def compute_all(self) -> None:
         """Replace every op that can be computed by constants."""
-        self._compute(list(self._waiting))
+        self.compute([r for op in self._waiting if op not in self._dequantized for r in op.results])
 
     def compute(self, values: Iterable[SSAValue]) -> list[SSAValue]:
         """Replace `values`, which are waiting, and the values that they depend on, by constants; the new constants."""
@@ -231,7 +250,8 @@ class Computation:
     def _compute(self, ops: Sequence[OnnxOp]) -> list[SSAValue]:
         """Compute each of some ops once; values with other users become constants, the others are erased."""
         for op in ops:
-            del self._waiting[op]
+            if op not in self._dequantized:
+                del self._waiting[op]
         new: list[SSAValue] = []
         computable: list[OnnxOp] = []
         computed: set[SSAValue] = set()
@@ -244,7 +264,10 @@ class Computation:
                 computed.update(op.results)
         inside = set(computable)
         needed = [
-            op for op in computable if any(u.operation not in inside for r in op.results for u in r.uses)
+            op
+            for op in computable
+            if op not in self._dequantized
+            and any(u.operation not in inside for r in op.results for u in r.uses)
         ]
         values = _values(computable, needed, self.left) if needed else {}
         for op in needed:

@@ -1,33 +1,21 @@
 """Helpers that read stored integers as elements of a quantized type: storage casts, constants."""
-# Around the driver: it changes only drafts, which stand in no block yet.
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.ir.values import real_constant
 from qdialect.promises.base import Commutes
-
-
-def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
-    """Operations, the last of which has the integers of `value` as elements of `type`; empty if `value` has it."""
-    wanted = with_element(value.type, type)
-    if isinstance(value, OpResult):
-        if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
-            return ()
-        if isinstance(value.op, ConstantOp) and value.op.value is not None:
-            constant = ConstantOp.of(value.op.value, wanted)
-            constant.location = value.op.location
-            return (constant,)
-    return (StorageCastOp(value, wanted),)
+from qdialect.rewriting.driver import Rewriter
 
 
 def dequantize_operands(op: OnnxOp) -> list[Operation]:
@@ -57,14 +45,32 @@ def retyped(chain: Sequence[OnnxOp | QuantizeOp], type: UniformType) -> list[Ope
     return ops
 
 
-def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
-    """The operations of `reads_as`, and the value of `type`."""
-    casts = reads_as(value, type)
-    if casts:
-        return casts, casts[-1].results[0]
-    if not isinstance(value.owner, StorageCastOp):
-        raise TypeError(f"{value.type} is no storage cast's result")
-    return (), value.owner.operands[0]
+def as_type(value: SSAValue, type: UniformType, rewriter: Rewriter) -> tuple[Sequence[Operation], SSAValue]:
+    """
+    The operations, not inserted yet, that read the integers of `value` as elements of `type`, and the value that has
+    them. A constant is read once for all its users, beside it: they share its bytes in the file too.
+    """
+    wanted = with_element(value.type, type)
+    if isinstance(value, OpResult):
+        if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
+            return (), value.op.operands[0]
+        if isinstance(value.op, ConstantOp) and (tensor := value.op.value) is not None:
+            return (), _constant_as(value.op, tensor, wanted, rewriter)
+    cast = StorageCastOp(value, wanted)
+    return (cast,), cast.results[0]
+
+
+def _constant_as(source: ConstantOp, tensor: TensorAttr, wanted: Attribute, rewriter: Rewriter) -> SSAValue:
+    """The constant of `source`'s bytes with type `wanted`, new unless it stands behind `source` already."""
+    beside = source.next_op
+    while isinstance(beside, ConstantOp) and beside.value is tensor:
+        if beside.results[0].type == wanted:
+            return beside.results[0]
+        beside = beside.next_op
+    constant = ConstantOp.of(tensor, wanted)
+    constant.location = source.location
+    rewriter.insert_after(source, [constant])
+    return constant.results[0]
 
 
 def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:

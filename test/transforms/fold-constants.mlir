@@ -40,6 +40,26 @@ func.func @chain() -> tensor<3x2xf32> {
   func.return %z : tensor<3x2xf32>
 }
 
+// What is quantized again behind dequantized constants is a constant; what reads their floats itself still dequantizes.
+
+// CHECK-LABEL: func.func @quantized_again(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 4, -2] : tensor<3xi8>>}
+// CHECK: %[[R:.*]] = onnx.DequantizeLinear(%[[W]], %{{.*}})
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[10, 12, 7] : tensor<3xi8>>}
+// CHECK: func.return %[[P]], %[[R]]
+func.func @quantized_again() -> (tensor<3xi8>, tensor<3xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 4, -2] : tensor<3xi8>>} : () -> tensor<3xi8>
+  %f = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>} : () -> tensor<i8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[9] : tensor<i8>>} : () -> tensor<i8>
+  %a = onnx.DequantizeLinear(%w, %s) : (tensor<3xi8>, tensor<f32>) -> tensor<3xf32>
+  %b = onnx.DequantizeLinear(%f, %t) : (tensor<i8>, tensor<f32>) -> tensor<f32>
+  %p = onnx.Mul(%a, %b) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %q = onnx.QuantizeLinear(%p, %t, %z) : (tensor<3xf32>, tensor<f32>, tensor<i8>) -> tensor<3xi8>
+  func.return %q, %a : tensor<3xi8>, tensor<3xf32>
+}
+
 // A layout op on quantized constants moves what is stored.
 
 // CHECK-LABEL: func.func @layout(

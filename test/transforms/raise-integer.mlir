@@ -33,8 +33,8 @@ func.func @conv(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x2x5x!quant.uniform<u8:f3
 
 // Nothing says what x's scale is: the whole factor is the weight's. A matrix with a float bias is a Gemm.
 // CHECK-LABEL: func.func @matmul_of_integers
-// CHECK: quant.scast %{{.*}} : tensor<4x2xui8> to tensor<4x2x!quant.uniform<u8:f32, 1.0:5>>
 // CHECK: onnx.Constant() {{.*}} -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>
+// CHECK: quant.scast %{{.*}} : tensor<4x2xui8> to tensor<4x2x!quant.uniform<u8:f32, 1.0:5>>
 // CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3xf32>>}
 // CHECK: %[[Y:.*]] = onnx.Gemm(%{{.*}}, %{{.*}}, %[[B]])
 // CHECK: func.return %[[Y]]

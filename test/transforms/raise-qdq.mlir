@@ -16,6 +16,20 @@ func.func @pair(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>) {
   func.return %r, %q : tensor<2x3xf32>, tensor<2x3xui8>
 }
 
+// A weight that two nodes dequantize stays one constant.
+
+// CHECK-LABEL: func.func @shared_weight(
+// CHECK-COUNT-1: onnx.Constant() {value = #onnx.tensor<[1, -2, 3] : tensor<3xi8>>}
+// CHECK-NOT: tensor<3xi8>>}
+// CHECK: func.return
+func.func @shared_weight() -> (tensor<3xf32>, tensor<3xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3] : tensor<3xi8>>} : () -> tensor<3xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.DequantizeLinear(%w, %s) : (tensor<3xi8>, tensor<f32>) -> tensor<3xf32>
+  %b = onnx.DequantizeLinear(%w, %s) : (tensor<3xi8>, tensor<f32>) -> tensor<3xf32>
+  func.return %a, %b : tensor<3xf32>, tensor<3xf32>
+}
+
 // An annotation alone quantizes nothing; of a constant, and of what is quantized, it says what a node says too.
 
 // CHECK-LABEL: func.func @annotated(

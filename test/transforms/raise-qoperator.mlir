@@ -4,9 +4,9 @@
 // The two scales' product is the bias's scale; the weight's scales run along output channels.
 // CHECK-LABEL: func.func @conv
 // CHECK-SAME: (%[[X:.*]]: tensor<1x2x4x5xui8>)
-// CHECK: %[[QX:.*]] = quant.scast %[[X]] : tensor<1x2x4x5xui8> to tensor<1x2x4x5x!quant.uniform<u8:f32, 0.5:117>>
 // CHECK: %[[QW:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5,0.125}>>
 // CHECK: %[[QB:.*]] = onnx.Constant() {{.*}} -> tensor<3x!quant.uniform<i32:f32:0, {0.125,0.25,0.0625}>>
+// CHECK: %[[QX:.*]] = quant.scast %[[X]] : tensor<1x2x4x5xui8> to tensor<1x2x4x5x!quant.uniform<u8:f32, 0.5:117>>
 // CHECK: %[[Y:.*]] = onnx.Conv(%[[QX]], %[[QW]], %[[QB]]) {strides = array<i64: 2, 1>} : {{.*}} -> tensor<1x3x2x5x!quant.uniform<u8:f32, 4.0:99>>
 // CHECK: %[[I:.*]] = quant.scast %[[Y]] : {{.*}} to tensor<1x3x2x5xui8>
 // CHECK: func.return %[[I]]
@@ -21,6 +21,28 @@ func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
   %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<3xi32>>} : () -> tensor<3xi32>
   %y = onnx.QLinearConv(%x, %xs, %xz, %w, %ws, %wz, %ys, %yz, %b) {strides = array<i64: 2, 1>} : (tensor<1x2x4x5xui8>, tensor<f32>, tensor<ui8>, tensor<3x2x1x1xi8>, tensor<3xf32>, tensor<3xi8>, tensor<f32>, tensor<ui8>, tensor<3xi32>) -> tensor<1x3x2x5xui8>
   func.return %y : tensor<1x3x2x5xui8>
+}
+
+// -----
+
+// A weight of two products stays one constant, so that the file does not hold its bytes twice.
+
+// CHECK-LABEL: func.func @shared_weight(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4] : tensor<2x2xi8>>} {{.*}} -> tensor<2x2x!quant.uniform<i8:f32:1, {0.25,0.5}>>
+// CHECK-NOT: tensor<2x2xi8>>}
+// CHECK: %[[Y:.*]] = onnx.MatMul(%{{.*}}, %[[W]])
+// CHECK: onnx.MatMul(%[[Y]], %[[W]])
+func.func @shared_weight(%x : tensor<3x2xui8>) -> tensor<3x2xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4] : tensor<2x2xi8>>} : () -> tensor<2x2xi8>
+  %ws = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %wz = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %yz = onnx.Constant() {value = #onnx.tensor<[99] : tensor<ui8>>} : () -> tensor<ui8>
+  %y = onnx.QLinearMatMul(%x, %xs, %xz, %w, %ws, %wz, %ys, %yz) : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x2xi8>, tensor<2xf32>, tensor<2xi8>, tensor<f32>, tensor<ui8>) -> tensor<3x2xui8>
+  %r = onnx.QLinearMatMul(%y, %ys, %yz, %w, %ws, %wz, %xs, %xz) : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x2xi8>, tensor<2xf32>, tensor<2xi8>, tensor<f32>, tensor<ui8>) -> tensor<3x2xui8>
+  func.return %r : tensor<3x2xui8>
 }
 
 // -----
