@@ -1,4 +1,5 @@
 """Helpers that read stored integers as elements of a quantized type: storage casts, constants."""
+# Around the driver: `dequantize_operands` changes only drafts, which stand in no block yet.
 
 from __future__ import annotations
 
