@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, Expressed, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import constant
 from qdialect.patterns.cleanup import cast_patterns
 from qdialect.promises.base import Commutes
@@ -108,6 +108,7 @@ class FuseQuantized(OnOp[OnnxOp]):
         if list(op.operands) == operands and list(op.result_types) == result_types:
             return None
         new = copied(op, operands, result_types)
+        names = result_names(op)
         new.location = op.location
         rewriter.insert_before(op, [new])
         for old, result in zip(op.results, new.results, strict=True):
@@ -115,7 +116,8 @@ class FuseQuantized(OnOp[OnnxOp]):
             if old.type == result.type:
                 rewriter.replace_uses(old, result)
                 continue
-            new.location = location(node_name(op), tensor_names(casts[0]))
+            names[result.index] = tensor_name(casts[0])
+            new.location = location(node_name(op), names)
             read_sizes_of(old, result, rewriter)
             for cast in casts:
                 rewriter.replace(cast, [], [result])

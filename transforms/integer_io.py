@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.interface import note_interface
+from qdialect.ir.interface import integer_interface, note_interface
 from qdialect.ir.names import location
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
@@ -77,9 +77,10 @@ class IntegerIoPass(ModulePass):
     rewrite = "main(%x), qcast(%x) : T -> main(%x : storage of T): another interface, the same numbers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        before = integer_interface(op)
         with rewriting(op, self.name) as rewriter:
             for func in op.ops:
                 if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
                     rewriter.attempt(func, "Inputs", _inputs)
                     rewriter.attempt(end, "Outputs", _outputs)
-        note_interface(op)
+        note_interface(op, before)

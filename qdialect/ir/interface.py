@@ -130,8 +130,13 @@ def integer_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
     }
 
 
-def note_interface(module: ModuleOp) -> None:
-    """Write the parameters of the integer inputs and outputs of a module with one graph into its metadata."""
+def note_interface(module: ModuleOp, before: Iterable[str] = ()) -> None:
+    """
+    Write the parameters of the integer inputs and outputs of a module with one graph into its metadata.
+
+    before: names of those that the model had as integers: what its metadata states of them stays, since scales that
+    were folded do not change how the caller quantizes.
+    """
     if sum(isinstance(op, FuncOp) for op in module.ops) != 1:
         return
     entries = {
@@ -139,9 +144,10 @@ def note_interface(module: ModuleOp) -> None:
         for name, one in integer_interface(module).items()
     }
     if entries:
-        before = module.attributes.get(METADATA)
-        rows = before.data if isinstance(before, DictionaryAttr) else {}
-        module.attributes[METADATA] = DictionaryAttr({**rows, **entries})
+        metadata = module.attributes.get(METADATA)
+        rows = metadata.data if isinstance(metadata, DictionaryAttr) else {}
+        stated = {key: rows[key] for name in before if (key := PREFIX + name) in rows}
+        module.attributes[METADATA] = DictionaryAttr({**rows, **entries, **stated})
 
 
 def noted_interface(module: ModuleOp) -> dict[str, IntegerInterface]:

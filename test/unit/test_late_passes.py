@@ -328,6 +328,24 @@ def test_integers_in_and_out_are_those_of_the_casts():
     assert not compiled(proto).metadata_props
 
 
+def test_what_the_caller_applies_stays_when_a_factor_moves_into_the_scale():
+    """An input that is integers keeps the metadata of the file: the scale inside is that of the product by then."""
+    factor = {"k": np.float32(0.5), "ms": np.float32(X_SCALE / 2), "mz": np.uint8(X_ZERO)}
+    tensors = constants(**factor, w=rng().integers(-128, 128, (6, 4)).astype(np.int8))
+    nodes = [
+        *pair("x", "r"),
+        oh.make_node("Mul", ["r", "k"], ["m"]),
+        *pair("m", "t", "m"),
+        oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
+        oh.make_node("MatMul", ["t", "v"], ["p"]),
+        *pair("p", "y", "y"),
+    ]
+    first = compiled(model(nodes, tensors, [(5, 6)], ["y"]), integer_io=True)
+    assert [node.op_type for node in first.graph.node] == ["QLinearMatMul"]
+    for again in (compiled(first, integer_io=True), compiled(first)):
+        assert str(again) == str(first)
+
+
 @pytest.mark.parametrize("text", ["0.02:3", "[1]", '{"scale": 0.02}', '{"scale": "x", "zero_point": 0}'])
 def test_metadata_that_is_no_scale_is_said(text: str):
     with pytest.raises(UserError, match="is not scale and zero point"):

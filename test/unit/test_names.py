@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
 
 import qdialect
@@ -45,3 +46,31 @@ def test_a_name_stays_with_its_tensor():
     first.location = location("n", [])
     settle_names(module)
     assert [tensor_name(op) for op in (first, second, last)] == ["n_Abs_1", "n_Abs", "y"]
+
+
+def test_a_quantized_result_takes_its_own_pairs_name():
+    """Of two results, the first took the name of the second, whose pair alone had one."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[3,2,4] x) => (float[4,2,5] y)
+        <float s = {0.02}, uint8 z = {117}, float ws = {0.01}, int8 wz = {0}, int64[1] one = {1}> {
+            a = QuantizeLinear(x, s, z)
+            b = DequantizeLinear(a, s, z)
+            h, last = GRU <hidden_size = 5> (b, w, r)
+            rows = Squeeze(h, one)
+            rows_q = QuantizeLinear(rows, s, z)
+            rows_d = DequantizeLinear(rows_q, s, z)
+            last_q = QuantizeLinear(last, s, z)
+            last_d = DequantizeLinear(last_q, s, z)
+            y = Concat <axis = 0> (rows_d, last_d)
+        }""")
+    draw = np.random.default_rng(3)
+    for name, shape in (("w", (1, 15, 4)), ("r", (1, 15, 5))):
+        tensor = draw.standard_normal(shape).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(tensor, name))
+    module = qdialect.load(model)
+    qdialect.compile(module)
+    quantized = {n.output[0] for n in qdialect.to_model(module).graph.node if n.op_type == "QuantizeLinear"}
+    assert "last_q" in quantized
+    gru = next(n for n in qdialect.to_model(module).graph.node if n.op_type == "GRU")
+    assert gru.output[1].startswith("last")
+    assert not gru.output[0].startswith("last")
