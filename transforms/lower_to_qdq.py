@@ -52,6 +52,7 @@ from qdialect.patterns.captured import (
 from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, share_readings
+from qdialect.patterns.parameters import name_parameters
 from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
 from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries
@@ -191,7 +192,6 @@ class LowerToQdqPass(ModulePass):
             writer = PairWriter(rules, rewriter)
             writer.write(op)
             settle_names(op)
-            writer.name_parameters(op)
             part_captured(op)
             pair_moved(op)
             part_outputs(op)
@@ -203,5 +203,7 @@ class LowerToQdqPass(ModulePass):
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         merge_constants(op)
         merge_parameters(op)
+        settle_names(op)
+        name_parameters(op)
         constants_in_order(op)
         settle_names(op, parameters=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from qdialect.ir.names import location, wish
 from qdialect.ir.place import block_of, first_of
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
-from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
 CLIP_OF_BYTES = 12
@@ -82,18 +81,6 @@ class Parameters:
             block.insert_ops_before(pair, first_of(block))
             pair_of_values = self._pairs[block, type] = pair[0].results[0], pair[1].results[0]
         return pair_of_values
-
-    def name_after_users(self, ops: Iterable[Operation]) -> None:
-        """Name the constants after the first of `ops` that uses them, so that the names are stable when read again."""
-        zero_points = dict(self._pairs.values())
-        for op in ops:
-            is_cast = isinstance(op, OnnxOp) and len(op.operands) == 3
-            zero_point = zero_points.pop(op.operands[1], None) if is_cast else None
-            if isinstance(op, OnnxOp) and zero_point is not None:
-                name = wish(op.operands[0] if op.get_trait(DequantizeForm) is not None else op.results[0])
-                for value, suffix in ((op.operands[1], "scale"), (zero_point, "zero_point")):
-                    if isinstance(value, OpResult):
-                        value.op.location = location("", [f"{name}_{suffix}"])
 
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:

@@ -225,7 +225,7 @@ def _suffix(constant: ConstantOp) -> str:
     return next((one for one in PARAMETERS if name.endswith(one)), "")
 
 
-def _is_parameter(op: Operation) -> bool:
+def is_parameter(op: Operation) -> bool:
     """True for a constant with the name of a scale or zero point."""
     return isinstance(op, ConstantOp) and op.value is not None and bool(_suffix(op))
 
@@ -253,7 +253,7 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     ops, known = operations(module), UniqueNames()
     settled = _settled(ops, known)
     for op in ops:
-        if not parameters and _is_parameter(op):
+        if not parameters and is_parameter(op):
             continue
         ours = op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)
         if op.results and ours and (type(op) not in _OF_OTHERS or op.results[0] in settled):
@@ -275,7 +275,8 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
         else:
             for name in inputs:
                 names.fresh(name or "arg")
-            stated = [names.fresh(n or "out") for n in stated]
+            unnamed = [""] * (0 if end is None else len(end.operands) - len(stated))
+            stated = [names.fresh(n or "out") for n in [*stated, *unnamed]]
         for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
             if isinstance(value, OpResult) and value.op.parent is block:
                 settled.setdefault(value, name)
@@ -284,7 +285,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
         if type(op) is FuncOp:
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
-        for result in () if _is_parameter(op) else op.results:
+        for result in () if is_parameter(op) else op.results:
             if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
                 settled[result] = settled.get(result) or names.fresh(name)
         for block in (block for region in op.regions for block in region.blocks):

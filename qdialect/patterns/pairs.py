@@ -71,10 +71,6 @@ class PairWriter:
         _erase_unused(module)
         self._place(module)
 
-    def name_parameters(self, module: ModuleOp) -> None:
-        """Name scales and zero points after the casts that use them, whose names must be settled."""
-        self._parameters.name_after_users(operations(module))
-
     def _store(self, op: StorageCastOp) -> None:
         source = op.operands[0]
         if isinstance(source.owner, StorageCastOp) and quantized_of(op.results[0].type) is None:
