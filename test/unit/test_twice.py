@@ -570,3 +570,72 @@ def test_an_activation_that_a_branch_captures(op: str):
         }}""")
     first = assert_stays(model, exactness="exact")
     assert "Sum" not in {node.op_type for node in first.graph.node}
+
+
+def with_weights(model: ModelProto, **shapes: tuple[int, ...]) -> ModelProto:
+    draw = np.random.default_rng(5)
+    for name, shape in shapes.items():
+        tensor = draw.standard_normal(shape).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(tensor, name))
+    return model
+
+
+def test_a_scale_that_the_body_of_a_loop_quantizes_with():
+    """The body's output was called otherwise in the file than in the scale's name."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[40,2,4] x) => (float[40,2,6] y)
+        <float s = {0.02}, uint8 z = {117}, float t = {0.01}, int8 o = {0}, int64[1] one = {1}, int8[5,6] v = {
+            1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, 16, -17, 18, -19, 20, -21, 22, -23, 24,
+            -25, 26, -27, 28, -29, 30}> {
+            a = QuantizeLinear(x, s, z)
+            b = DequantizeLinear(a, s, z)
+            h, last = GRU <hidden_size = 5> (b, w, r)
+            q = QuantizeLinear(h, t, o)
+            d = DequantizeLinear(q, t, o)
+            e = Squeeze(d, one)
+            f = DequantizeLinear(v, t, o)
+            y = MatMul(e, f)
+        }""")
+    with_weights(model, w=(1, 15, 4), r=(1, 15, 5))
+    files: list[ModelProto] = [model]
+    for _ in range(2):
+        module = import_model(ModelProto.FromString(files[-1].SerializeToString()))
+        compile(module, decompose=["GRU"])
+        files.append(export_model(module))
+    assert "Scan" in {node.op_type for node in files[1].graph.node}
+    assert str(files[1]) == str(files[2])
+
+
+def test_a_scale_of_a_softmax_over_channels():
+    """It was named after the tensor behind the Transposes, which the kernel's own result is not."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1,32,5,7] x) => (float[1,32,5,7] y)
+        <float s = {0.05}, uint8 z = {117}, float t = {0.00390625}, uint8 o = {0}> {
+            a = QuantizeLinear(x, s, z)
+            b = DequantizeLinear(a, s, z)
+            c = Softmax <axis = 1> (b)
+            d = QuantizeLinear(c, t, o)
+            y = DequantizeLinear(d, t, o)
+        }""")
+    assert "QLinearSoftmax" in {node.op_type for node in assert_stays(model).graph.node}
+
+
+def test_a_product_of_constants_that_is_quantized():
+    """It was computed in each run, and folded only when its integer kernel was read."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[3,2] x) => (float[3,2] y)
+        <float s = {0.05}, uint8 z = {117}, float t = {0.01}, int8 o = {0}, int8[2,2] v = {10, -20, 30, -40},
+         int8 k = {50}> {
+            a = QuantizeLinear(x, s, z)
+            b = DequantizeLinear(a, s, z)
+            w = DequantizeLinear(v, t, o)
+            f = DequantizeLinear(k, t, o)
+            p = Mul(w, f)
+            pq = QuantizeLinear(p, t, o)
+            pd = DequantizeLinear(pq, t, o)
+            m = MatMul(b, pd)
+            q = QuantizeLinear(m, s, z)
+            y = DequantizeLinear(q, s, z)
+        }""")
+    kinds = [node.op_type for node in assert_stays(model).graph.node]
+    assert kinds == ["QuantizeLinear", "QLinearMatMul", "DequantizeLinear"]
