@@ -242,7 +242,7 @@ class BudgetRunner:
         runs = side_by_side(lambda k: self._run(feeds, np.arange(count) <= k), acting)
         for k, outputs in zip(acting, runs, strict=True):
             steps[k], before = outputs - signal - before, outputs - signal
-        if clips or not self._clips[last]:
+        if count and (clips or not self._clips[last]):
             steps[last] = error - before
         self.budget.add(signal, steps)
 

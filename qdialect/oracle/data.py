@@ -89,10 +89,10 @@ def does_not_run(error: Exception, feeds: Mapping[str, npt.NDArray[Any]]) -> Use
     """What to say if onnxruntime does not run a model on `feeds`, which fit the model's inputs one by one."""
     if (unlike := unlike_rows(feeds)) is not None:
         return unlike
-    return UserError(
-        f"the model does not run on the data: {one_line(error)}",
-        "check the shapes and the numbers of the data",
-    )
+    fix = "check the shapes and the numbers of the data"
+    if any(array.ndim and len(array) == 1 for array in feeds.values()):
+        fix += "; samples run one by one where the batch is open, --batch N if the model needs N together"
+    return UserError(f"the model does not run on the data: {one_line(error)}", fix)
 
 
 def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:

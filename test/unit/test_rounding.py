@@ -198,6 +198,15 @@ def test_the_budget_is_the_noise_and_adds_up() -> None:
     assert budget.predict(budget.layers) == 0
 
 
+def test_the_budget_of_a_model_without_casts_outside_of_loops_is_empty() -> None:
+    module = model()
+    number_layers(module)
+    noise = BudgetRunner(with_switches(module, module.clone()))
+    noise.add(SAMPLES[0])
+    assert noise.budget.noise == 0
+    assert not noise.budget.shares()
+
+
 def test_a_budget_of_little_memory_looks_at_a_part_of_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     module = model()
     number_layers(module)
