@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
@@ -251,6 +251,7 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     name scales and zero points too, which several passes write, by the order in which they stand.
     """
     ops, known = operations(module), UniqueNames()
+    _settle_nodes(ops)
     settled = _settled(ops, known)
     for op in ops:
         if not parameters and is_parameter(op):
@@ -261,6 +262,20 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
             if new != old:
                 helps = isinstance(op, QuantizeOp) and not any(old)
                 op.location = location(f"{new[0]}_QuantizeLinear" if helps else node_name(op), new)
+
+
+def _settle_nodes(ops: Sequence[Operation]) -> None:
+    """Give nodes of one name names of their own: results without a name are called after their node."""
+    taken: set[str] = set()
+    others: list[tuple[Operation, str]] = []
+    for op in ops:
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and (name := node_name(op)):
+            if name in taken:
+                others.append((op, name))
+            taken.add(name)
+    fresh = UniqueNames(taken).fresh
+    for op, name in others:
+        op.location = location(fresh(name), tensor_names(op))
 
 
 def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
