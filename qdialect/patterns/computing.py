@@ -290,7 +290,9 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     for one in list(inside_first(module)):
         if one.results and not is_complete(one):
             learnt.update(_lists(one, computation))
-            if not is_typed(one) or is_told(one) or any(o in learnt for o in one.operands):
+            yielded = (block.last_op for region in one.regions for block in region.blocks)
+            read = (value for op in (one, *yielded) if op is not None for value in op.operands)
+            if not is_typed(one) or is_told(one) or any(value in learnt for value in read):
                 learnt.update(infer(one))
         computation.show(one)
     if learnt:

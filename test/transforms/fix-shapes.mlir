@@ -25,6 +25,24 @@ func.func @named_one(%x: tensor<?x?x3xf32> {onnx.name = "x", onnx.dims = ["n", "
   func.return %x : tensor<?x?x3xf32>
 }
 
+// What a branch yields of them is what its If gives.
+
+// CHECK-LABEL: func.func @branches(
+// CHECK: onnx.If(%c)
+// CHECK: : (tensor<i1>) -> tensor<4x3xf32>
+// CHECK-NEXT: %{{.*}} = onnx.Neg(%{{.*}}) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+func.func @branches(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dims = ["n", ""]}, %c: tensor<i1> {onnx.name = "c"}) -> tensor<?x3xf32> {
+  %y = onnx.If(%c) then_branch {
+    %a = onnx.Relu(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    onnx.Yield(%a) : (tensor<?x3xf32>) -> ()
+  } else_branch {
+    %b = onnx.Tanh(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    onnx.Yield(%b) : (tensor<?x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<?x3xf32>
+  %z = onnx.Neg(%y) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  func.return %z : tensor<?x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_open_size(
 // CHECK-SAME: %x: tensor<4x?xf32>
 // expected-remark@+1 {{a size of an input is not known}}
