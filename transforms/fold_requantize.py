@@ -2,6 +2,7 @@
 Fold requantizations of a join's operands into the producers of the operands.
 
     join(qcast(dcast(op(a) : S)) : T, b)  ->  join(clamp(op(a) : T), b)     S no coarser than T
+    qcast(dcast(constant))                ->  constant                      exact
 
 Close: one rounding less moves an integer by at most one step, as S has no wider steps than T; the clamp has the bounds
 of S. Ops that only move elements pass the type on to the op that computes them.
@@ -19,6 +20,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.patterns.affine import SECOND_CONSUMER
+from qdialect.patterns.constants import RequantizeConstant
 from qdialect.patterns.joins import requantized
 from qdialect.patterns.reading import retyped
 from qdialect.promises.base import Commutes
@@ -110,4 +112,4 @@ class FoldRequantizePass(RewritePass):
     name = "fold-requantize"
     exactness = Exactness.CLOSE
     rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"
-    pattern_types = (RequantizeAbove,)
+    pattern_types = (RequantizeAbove, RequantizeConstant)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.quant import QuantizeOp, StorageCastOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, constant_array, static_shape
 from qdialect.patterns.computing import quantized_constant
@@ -23,6 +25,17 @@ class QuantizeConstant(OnOp[QuantizeOp]):
         if tensor is None:
             return
         rewriter.replace(op, [ConstantOp.of(quantized_constant(tensor, op.element_type), op.results[0].type)])
+
+
+class RequantizeConstant(OnOp[QuantizeOp]):
+    """A quantize of a dequantized constant: of operands that a join needs on another type."""
+
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
+        real = op.operands[0].owner
+        if not isinstance(real, DequantizeOp) or (tensor := constant(real.operands[0])) is None:
+            return
+        floats = from_array(np.asarray(real.element_type.dequantize(tensor.array())))
+        rewriter.replace(op, [ConstantOp.of(quantized_constant(floats, op.element_type), op.results[0].type)])
 
 
 class ReadConstant(OnOp[StorageCastOp]):
