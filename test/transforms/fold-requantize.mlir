@@ -145,3 +145,15 @@ func.func @unmoved_yielded(%c: tensor<i1>, %x: tensor<2x128x128xf32>) -> tensor<
   } : (tensor<i1>) -> tensor<2x128x128x!s>
   func.return %y : tensor<2x128x128x!s>
 }
+
+// A constant operand is computed once: (10 - 7) / 2 + 9 and (200 - 7) / 2 + 9, half to even.
+
+// CHECK-LABEL: func.func @constant(
+// CHECK-NEXT: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[10, 106] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.05:9>>
+// CHECK-NEXT: func.return %[[C]]
+func.func @constant() -> tensor<2x!t> {
+  %c = onnx.Constant() {value = #onnx.tensor<[10, 200] : tensor<2xui8>>} : () -> tensor<2x!s>
+  %r = quant.dcast %c : tensor<2x!s> to tensor<2xf32>
+  %q = quant.qcast %r : tensor<2xf32> to tensor<2x!t>
+  func.return %q : tensor<2x!t>
+}
