@@ -146,10 +146,10 @@ func.func @unmoved_yielded(%c: tensor<i1>, %x: tensor<2x128x128xf32>) -> tensor<
   func.return %y : tensor<2x128x128x!s>
 }
 
-// A constant operand is computed once: (10 - 7) / 2 + 9 and (200 - 7) / 2 + 9, half to even.
+// A constant operand is computed once: (10 - 3) / 2 + 9 and (200 - 3) / 2 + 9, half to even.
 
 // CHECK-LABEL: func.func @constant(
-// CHECK-NEXT: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[10, 106] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.05:9>>
+// CHECK-NEXT: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[13, 107] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK-NEXT: func.return %[[C]]
 func.func @constant() -> tensor<2x!t> {
   %c = onnx.Constant() {value = #onnx.tensor<[10, 200] : tensor<2xui8>>} : () -> tensor<2x!s>
