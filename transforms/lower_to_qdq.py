@@ -38,6 +38,7 @@ from qdialect.ir.names import (
     node_name,
     result_names,
     settle_names,
+    settle_nodes,
 )
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
@@ -178,6 +179,7 @@ class LowerToQdqPass(ModulePass):
             if isinstance(func, FuncOp):
                 _check_signature(func)
         merge_constants(op)
+        settle_nodes(op)
         settle_names(op)
         rules = target(self.target)
         with rewriting(op, self.name) as rewriter:
@@ -203,6 +205,7 @@ class LowerToQdqPass(ModulePass):
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         merge_constants(op)
         merge_parameters(op)
+        settle_nodes(op)
         settle_names(op)
         name_parameters(op)
         constants_in_order(op)

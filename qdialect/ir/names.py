@@ -251,7 +251,6 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     name scales and zero points too, which several passes write, by the order in which they stand.
     """
     ops, known = operations(module), UniqueNames()
-    _settle_nodes(ops)
     settled = _settled(ops, known)
     for op in ops:
         if not parameters and is_parameter(op):
@@ -264,11 +263,14 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
                 op.location = location(f"{new[0]}_QuantizeLinear" if helps else node_name(op), new)
 
 
-def _settle_nodes(ops: Sequence[Operation]) -> None:
-    """Give nodes of one name names of their own: results without a name are called after their node."""
+def settle_nodes(module: ModuleOp) -> None:
+    """
+    Give nodes of one name names of their own, as the file has them. Results without a name are named after their
+    node, so this comes first, but only when no move of elements can go any more.
+    """
     taken: set[str] = set()
     others: list[tuple[Operation, str]] = []
-    for op in ops:
+    for op in operations(module):
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and (name := node_name(op)):
             if name in taken:
                 others.append((op, name))
