@@ -1,5 +1,4 @@
 """Names of scales and zero points that several passes write."""
-# Around the driver: it names constants, whose numbers and users stay.
 
 from __future__ import annotations
 
