@@ -46,9 +46,7 @@ UNPRICED = ("no-costs", "storage")
 NO_CAST = Blocked(
     "not-quantized", "neither its operands nor its result are quantized", "quantize the model there too"
 )
-FLOAT_OPERANDS = Blocked(
-    "float-operand", "its operands are float, its result alone is quantized", "quantize every operand"
-)
+FLOAT_OPERANDS = "its operands are float, its result alone is quantized"
 NO_NODE = Blocked(
     "no-form",
     "the integer form has no node for it on these types",
@@ -300,7 +298,7 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
     if not is_quantized and unsaid is not WEIGHT_ALONE and _is_quantized_behind(op):
-        unsaid = FLOAT_OPERANDS
+        unsaid = Blocked("float-operand", FLOAT_OPERANDS, unsaid.fix)
     elif is_quantized and op.op_type in decomposable(loops=True):
         unsaid = replace(NO_STEP, fix=f"take it apart with --decompose {op.op_type}")
     return Remark("", op.name, called(op), unsaid, op.location)
