@@ -22,6 +22,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
+from qdialect.promises.work import SumsProducts, sizes
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
     IMAGE,
@@ -102,7 +103,8 @@ class Costing:
 
     def _each(self, name: str) -> float:
         """Nanoseconds for each element of an elementwise op."""
-        return self._costs["Elementwise"].get(name, self._costs["Placement"]["move_float"])
+        known = {**self._costs.get("Floating", {}), **self._costs["Elementwise"]}
+        return known.get(name, self._costs["Placement"]["move_float"])
 
     def expected(self, op: OnnxOp) -> Expected:
         """The costs of an op that may become integer."""
@@ -136,10 +138,9 @@ class Costing:
         if commutes is not None and not commutes.selects:
             moved = sum(map(self._elements, op.results))
             return Expected(self._call + moved * self._costs["Placement"]["move_float"])
+        if (products := _products(op, self._elements)) is not None:
+            return Expected(self._call + products * self._costs["Gemm"]["product"])
         size = max(self._elements(v) for v in (*op.operands, op.results[0]))
-        if op.get_trait(Linear) is not None:  # a product of two activations
-            shape = shape_of(op.operands[1].type)
-            return Expected(self._call + size * (0.02 * (shape[-1] if shape and shape[-1] > 0 else 16)))
         return Expected(self._call + size * self._each(_name(op)))
 
     def cast(self, value: SSAValue, count: int, each: float) -> float:
@@ -285,6 +286,15 @@ class Costing:
 
 def _name(op: OnnxOp) -> str:
     return op.SCHEMA.name if op.SCHEMA is not None else ""
+
+
+def _products(op: OnnxOp, elements: Elements) -> float | None:
+    """Multiply-adds of an op that sums products, of two activations or not; None for others."""
+    work = op.get_trait(SumsProducts)
+    count = None if work is None else work.count(op)
+    if count is None:
+        return None
+    return count * elements(op.results[0]) / max(prod(sizes(op.results[0]) or ()), 1)
 
 
 def _part(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float] | None:

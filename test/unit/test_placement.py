@@ -82,6 +82,37 @@ def test_a_bias_behind_a_product_is_an_op_more() -> None:
     assert floats[1] - floats[0] == pytest.approx(added)
 
 
+@pytest.mark.parametrize(
+    ("node", "sizes", "each"),
+    [
+        ("y = MatMul(x, z)", "float[N,4,16,8] x, float[N,4,8,64] z", 8 * 4 * 16 * 64 * 8),
+        ('y = Einsum<equation="bhij,bhjk->bhik">(x, z)', "float[2,4,16,8] x, float[2,4,8,64] z", 65536),
+    ],
+)
+def test_what_stays_in_float_costs_its_products(node: str, sizes: str, each: int) -> None:
+    """Not the size of a result times another size: the scores of attention sum over few elements. 8 samples of N."""
+    text = f'<ir_version: 8, opset_import: ["" : 17]> g ({sizes}) => (float[N,4,16,64] y) {{ {node} }}'
+    costs = target("onnxruntime").costs
+    known = costs["Placement"]["call"] + each * costs["Gemm"]["product"]
+    assert _in_float(text) == pytest.approx(known)
+
+
+def test_what_stays_in_float_has_a_price_of_its_own() -> None:
+    """A Softmax takes several times as long as a move of its elements."""
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[8,64] x) => (float[8,64] y) { y = Softmax(x) }'
+    costs = target("onnxruntime").costs
+    known = costs["Placement"]["call"] + 8 * 64 * costs["Floating"]["Softmax"]
+    assert _in_float(text) == pytest.approx(known)
+    assert costs["Floating"]["Softmax"] > 2 * costs["Placement"]["move_float"]
+
+
+def _in_float(text: str) -> float:
+    """Expected nanoseconds of the only op of a graph, in float."""
+    ops = qdialect.load(onnx.parser.parse_model(text)).walk()
+    op = next(op for op in ops if isinstance(op, OnnxOp) and op.op_type in ("MatMul", "Einsum", "Softmax"))
+    return Costing(target("onnxruntime"), elements_of, kernels=True).in_float(op).floating
+
+
 def _costs_of_gemm(bias: bool) -> tuple[float, float]:
     """Nanoseconds of two rows with a float result, and with a quantized one."""
     w = numpy_helper.from_array(np.ones((24, 10), np.float32), "w")
