@@ -170,17 +170,17 @@ def _is_constant(value: SSAValue) -> bool:
 
 def _is_weight(value: SSAValue, of: SSAValue) -> bool:
     """True if `of` is constant and a product reads `value`, computed of it: as it is, scaled, shifted or moved."""
-    read = {value: None} if _is_constant(of) else {}
-    for one in (queue := [*read]):
-        for use in one.uses:
+    waiting, seen = [value] if _is_constant(of) else [], {value}
+    while waiting:
+        for use in waiting.pop().uses:
             op = use.operation
             if not isinstance(op, OnnxOp):
                 continue
             if op.get_trait(SumsProducts) is not None:
                 return True
-            kinds = Commutes, Scales, Shifts, Bounds
-            queue += [r for r in op.results if r not in read and any(op.get_trait(kind) for kind in kinds)]
-            read.update(dict.fromkeys(op.results))
+            if any(op.get_trait(kind) for kind in (Commutes, Scales, Shifts, Bounds)):
+                waiting += [result for result in op.results if result not in seen]
+                seen.update(op.results)
     return False
 
 

@@ -179,8 +179,7 @@ class PositiveScales(OnTrait[DequantizeForm]):
                 return
             zeros = turned.zero_points.reshape(scales.shape).astype(stored.dtype)
             constants.append(constant_op(zeros, f"{wish(op.operands[1]) or 'scale'}_zero_point"))
-        for place, new in enumerate(constants):
-            inputs[place : place + 1] = [new.results[0]]
+        inputs[: len(constants)] = [one.results[0] for one in constants]
         new = op.build(inputs, op.result_types, op.onnx_attributes)
         new.location = op.location
         rewriter.replace(op, [*constants, new])

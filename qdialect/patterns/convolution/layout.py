@@ -23,8 +23,8 @@ def is_channels_last(value: SSAValue) -> bool:
     return _runs_channels_last(value.owner) or _is_read(value, floats=False)
 
 
-def is_made_channels_last(value: SSAValue) -> bool:
-    """True if such convolutions make all elements of `value`, before casts and moves of elements."""
+def comes_channels_last(value: SSAValue) -> bool:
+    """True if all elements of `value` come from such convolutions, through casts and moves of elements."""
     pending, seen = [value], {value}
     while pending:
         source = pending.pop().owner

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
-from qdialect.patterns.convolution.layout import is_made_channels_last
+from qdialect.patterns.convolution.layout import comes_channels_last
 from qdialect.patterns.convolution.step import ImageNodes
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.base import Commutes
@@ -39,7 +39,7 @@ class ShuffleLast(OnTrait[Permutes]):
         whole = (images, groups * channels, *pixels)
         if shape_of(x.type) != whole or shape_of(join.results[0].type) != whole:
             return None
-        if not op.operands[0].has_one_use() or not is_made_channels_last(x):
+        if not op.operands[0].has_one_use() or not comes_channels_last(x):
             return None
         nodes = ImageNodes(op)
         groups_last = nodes.reshaped(nodes.channels_last(x), (images, *pixels, groups, channels))
