@@ -93,9 +93,8 @@ class NodeImporter:
         scope: Scope,
         names: set[str] | None = None,
     ) -> None:
-        last = {
-            tensor.name: k for k, tensor in enumerate(graph.initializer)
-        }  # of one name, as in onnxruntime
+        # Of several of one name the last counts, as in onnxruntime.
+        last = {tensor.name: k for k, tensor in enumerate(graph.initializer)}
         for k, tensor in enumerate(graph.initializer):
             if last[tensor.name] == k and (names is None or tensor.name in names):
                 constant = ConstantOp.of(TensorAttr(self._tensors.initializer(path, k)))
