@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 
@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import float_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
-from qdialect.dialects.onnx_types import element_of, tensor_type
+from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.forms.arithmetic import EndsArithmetic
@@ -54,6 +54,10 @@ class ComposeFunction(OnTrait[Elementwise]):
         costs = target.costs if target.kernels else {}
         self._costs = costs.get(ELEMENTWISE, {})
         self._behind = {name: table for name, table in costs.items() if name.startswith(BEHIND)}
+        self._same: dict[Hashable, list[Function]] = {}
+        """Functions by the `_description` of the chains that compute them."""
+        self._results: dict[Function, Array | None] = {}
+        """What each function gives at `_numbers()`; None if onnxruntime cannot say."""
 
     def match(self, op: OnnxOp, promise: Elementwise, rewriter: Rewriter, /) -> Blocked | None:
         if not self._costs or not isinstance(element_of(op.results[0].type), Float32Type):
@@ -63,11 +67,30 @@ class ComposeFunction(OnTrait[Elementwise]):
         for chain, source in _chains(op):
             now = self._taken(chain, source)
             cheaper = [f for f in known if self._costs[f.name] < WORTH * now]
-            same = next((f for f in cheaper if _is_same(f, chain, source)), None)
+            same = next((f for f in cheaper if f in self._functions(chain, source)), None)
             if same is not None:
                 rewriter.replace(op, [applied(same, source, op.results[0].type)])
                 return None
         return None
+
+    def _functions(self, chain: Sequence[OnnxOp], source: SSAValue) -> Sequence[Function]:
+        """The functions that a chain computes; each kind of chain is run once."""
+        key = _description(chain, source)
+        if key not in self._same:
+            expected = _computed_by(chain, source)
+            near = [] if expected is None else [f for f in FUNCTIONS if self._is_near(expected, f, chain[0])]
+            self._same[key] = near
+        return self._same[key]
+
+    def _is_near(self, expected: Array, function: Function, beside: OnnxOp) -> bool:
+        """True if the function gives these numbers at the arguments of comparison."""
+        if function not in self._results:
+            nodes = Nodes()
+            x = nodes.constant(_numbers())
+            y = nodes.append(applied(function, x, x.type))
+            self._results[function] = _run(beside, nodes, y)
+        result = self._results[function]
+        return result is not None and numerics.are_near(expected, result, _numbers(), TOLERANCE)
 
     def _taken(self, chain: Sequence[OnnxOp], source: SSAValue) -> float:
         """
@@ -164,23 +187,43 @@ def run_beside(op: Operation, nodes: Nodes, outputs: Sequence[SSAValue]) -> list
             remove(one)
 
 
-def _is_same(function: Function, chain: Sequence[OnnxOp], source: SSAValue) -> bool:
-    """True if the function's results are those of the chain."""
+def _operand(value: SSAValue | None, places: Mapping[SSAValue, int]) -> int | bytes | None:
+    if value is None:
+        return None
+    return places[value] if value in places else _number(value).tobytes()
+
+
+def _description(chain: Sequence[OnnxOp], source: SSAValue) -> Hashable:
+    """What a chain computes of its source: the same for chains of equal ops, attributes and numbers."""
+    places = {source: -1} | {one.results[0]: k for k, one in enumerate(chain)}
+    return source.type == chain[0].results[0].type, tuple(
+        (
+            one.name,
+            frozenset(one.onnx_attributes.items()),
+            tuple(_operand(v, places) for v in one.inputs),
+        )
+        for one in chain
+    )
+
+
+def _computed_by(chain: Sequence[OnnxOp], source: SSAValue) -> Array | None:
+    """What a chain gives at `_numbers()`; None if it changes the type, or if onnxruntime cannot say."""
     last = chain[0]
     if source.type != last.results[0].type or last.parent is None:
-        return False
-    numbers, nodes = _numbers(), Nodes()
-    type = tensor_type(Float32Type(), numbers.shape)
-    values = {source: nodes.constant(numbers)}
+        return None
+    nodes = Nodes()
+    values = {source: nodes.constant(_numbers())}
     for one in reversed(chain):
         inputs = [values[v] if v in values else nodes.constant(_number(v)) for v in one.operands]
-        values[one.results[0]] = nodes.append(copied(one, inputs, [type]))
-    whole = nodes.append(applied(function, values[source], type))
+        values[one.results[0]] = nodes.append(copied(one, inputs, [values[source].type]))
+    return _run(last, nodes, values[last.results[0]])
+
+
+def _run(beside: Operation, nodes: Nodes, output: SSAValue) -> Array | None:
     try:
-        expected, result = run_beside(last, nodes, [values[last.results[0]], whole])
+        return run_beside(beside, nodes, [output])[0]
     except UserError:
-        return False
-    return numerics.are_near(expected, result, numbers, TOLERANCE)
+        return None
 
 
 def _number(value: SSAValue) -> Array:
