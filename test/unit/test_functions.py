@@ -1,5 +1,6 @@
 """Several ops on 8 bits, written as the one function that they compute, on all values."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,14 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx.parser import parse_model
+from xdsl.ir import SSAValue
 
 import qdialect
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.oracle import session as oracle
 from qdialect.oracle.integer import run_integer
+from qdialect.oracle.session import evaluate
 from qdialect.text.upstream import refused
 
 GELU = "Div x s d; Erf d e *; Add e one a *; Mul x a m *; Mul m half y *"
@@ -142,3 +147,22 @@ def test_a_normalization_over_channels_is_one_op(tmp_path: Path):
     x[0, :, 0, 0] = 3  # without variance: zero times a great number
     expected, got = (oracle.run(str(p), {"input": x})[0] for p in (path, result))
     assert np.abs(np.rint((got - expected) / 0.03)).max() <= 1
+
+
+def test_chains_of_the_same_ops_are_run_once(monkeypatch: pytest.MonkeyPatch):
+    """Each chain was run for each function, so that a thousand elementwise ops took twelve seconds to compile."""
+    runs: list[int] = []
+
+    def counted(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
+        runs.append(len(ops))
+        return evaluate(ops, outputs)
+
+    monkeypatch.setattr("qdialect.patterns.functions.evaluate", counted)
+    text = "; ".join(f"Mul v{k} c w{k}; Abs w{k} v{k + 1}" for k in range(40)).split("; ")
+    nodes = [oh.make_node(op, operands, [result]) for op, *operands, result in map(str.split, text)]
+    ends = [oh.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3, 5]) for name in ("v0", "v40")]
+    factor = onh.from_array(np.float32(0.99), "c")
+    graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], [factor])
+    report = qdialect.compile(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8))
+    assert len(qdialect.to_model(report.module).graph.node) == 80
+    assert 1 < len(runs) < 25
