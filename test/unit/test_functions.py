@@ -161,7 +161,7 @@ def test_chains_of_the_same_ops_are_run_once(monkeypatch: pytest.MonkeyPatch):
     text = "; ".join(f"Mul v{k} c w{k}; Abs w{k} v{k + 1}" for k in range(40)).split("; ")
     nodes = [oh.make_node(op, operands, [result]) for op, *operands, result in map(str.split, text)]
     ends = [oh.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3, 5]) for name in ("v0", "v40")]
-    factor = onh.from_array(np.float32(0.99), "c")
+    factor = onh.from_array(np.array(0.99, np.float32), "c")
     graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], [factor])
     report = qdialect.compile(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8))
     assert len(qdialect.to_model(report.module).graph.node) == 80
