@@ -61,6 +61,7 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
 MOST_BITS_WITH_ZERO_POINT = 16
+"""Widest storage that runtimes dequantize with a zero point other than 0."""
 ANNOTATED = Blocked(
     "annotation-only",
     "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",

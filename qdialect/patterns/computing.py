@@ -38,6 +38,8 @@ from qdialect.rewriting.driver import refresh_signatures
 from qdialect.rewriting.journal import is_kept, kept_because
 
 MAX_GROWTH = 2
+FLOAT_BYTES = 4
+"""Bytes of an element that is dequantized, of which a byte or less is stored."""
 SMALL_RESULT = 1 << 16
 """Bytes."""
 SMALL_MODEL = 1 << 26
@@ -206,7 +208,7 @@ class Computation:
             return
         dequantizes = op.get_trait(DequantizeForm) is not None
         stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))
-        can = _foldable(op, MAX_GROWTH * (4 if dequantizes else 1))
+        can = _foldable(op, MAX_GROWTH * (FLOAT_BYTES if dequantizes else 1))
         if stays:
             if can is True:
                 self._dequantized.add(op)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.forms.casts import converted, written_type
 from qdialect.ir.names import location, wish
+from qdialect.ir.values import constant
 from qdialect.ir.walking import operations
+from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import Converts
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
@@ -38,17 +40,12 @@ class ReadInHalf(OnTrait[Converts]):
         type = _of_half(old, element) if isinstance(old.expressed, Float32Type) else None
         if type is None:
             return
-        wanted, source, new = with_element(q.type, type), q.owner, list[Operation]()
-        if isinstance(source, ConstantOp) and source.value is not None:
-            new.append(ConstantOp.of(source.value, wanted))
-            new[0].location = source.location
-        else:
-            stored = source.operands[0] if isinstance(source, StorageCastOp) else None
-            if stored is None:
-                new.append(StorageCastOp(q, with_element(q.type, storage_element(type))))
-                stored = new[0].results[0]
-            new.append(StorageCastOp(stored, wanted))
-        rewriter.replace(op, [*new, DequantizeOp(new[-1].results[0])])
+        new, stored = list[Operation](), q.owner.operands[0] if isinstance(q.owner, StorageCastOp) else q
+        if stored is q and constant(q) is None:
+            new.append(StorageCastOp(q, with_element(q.type, storage_element(type))))
+            stored = new[0].results[0]
+        reads, source = as_type(stored, type, rewriter)
+        rewriter.replace(op, [*new, *reads, DequantizeOp(source)])
 
 
 class QuantizeInHalf(OnOp[QuantizeOp]):
