@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import called
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
@@ -199,14 +200,16 @@ def _as_said(type: Attribute, said: Attribute) -> Attribute:
 def refresh_signatures(module: ModuleOp) -> None:
     """
     Update every function's type to its results, whose shapes a rewrite may have refined. Sizes that the function's
-    type states of an output are kept if the defining operation lacks them: shape inference does not cover all.
+    type states of an output are kept if the defining operation lacks them: shape inference does not cover all. A cast
+    has the shape of its operand, and no other.
     """
     for func in module.ops:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
             for place, said in zip(range(len(end.operands)), func.function_type.outputs, strict=False):
                 value = end.operands[place]  # a value that is returned twice is another by now
                 known = _as_said(value.type, said)
-                if known != value.type and isinstance(value, OpResult):
+                is_cast = isinstance(value.owner, QuantizeOp | DequantizeOp | StorageCastOp)
+                if known != value.type and isinstance(value, OpResult) and not is_cast:
                     PlainRewriter.replace_value_with_new_type(value, known)
             inputs = [a.type for a in func.body.block.args]
             func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
