@@ -48,6 +48,7 @@ from qdialect.patterns.captured import (
     part_captured,
     part_outputs,
     part_sums,
+    part_weights,
     widen_biases,
 )
 from qdialect.patterns.halves import widen_casts
@@ -195,6 +196,7 @@ class LowerToQdqPass(ModulePass):
             writer.write(op)
             settle_names(op)
             part_captured(op)
+            part_weights(op)
             pair_moved(op)
             part_outputs(op)
             part_sums(op)

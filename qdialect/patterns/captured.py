@@ -7,6 +7,8 @@ operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
 
 - it misses edges into subgraphs, and the session aborts: `part_captured`, also of a quantize of a dequantize of the
   same type, signedness aside, which it drops;
+- it makes a MatMulNBits of a product in a subgraph, and aborts if the integers, scales or zero points of the weight are
+  captured: `part_weights`;
 - from opset 21 on it writes the moved casts of i8 with a type that it then changes elsewhere, and rejects the model:
   `pair_moved`;
 - it moves a quantize in front of a Transpose, or several moves, and then returns rounded numbers if the unrounded ones
@@ -44,6 +46,7 @@ from qdialect.promises.casts import (
 from qdialect.promises.clamping import are_alike
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.weight_only import WeightOnly
 from qdialect.reasons import Blocked
 from qdialect.targets import target
 
@@ -52,6 +55,7 @@ MOVED = "_moved"
 TYPED_CASTS = 21
 """The first opset whose QuantizeLinear has `output_dtype`, the type of its result."""
 I8 = BY_NUMPY["int8"].attribute
+BYTES = I8, BY_NUMPY["uint8"].attribute
 I32 = BY_NUMPY["int32"].attribute
 
 
@@ -70,6 +74,28 @@ def part_captured(module: ModuleOp) -> None:
                 use.operation.operands[use.index] = copy.results[0]
         elif isinstance(value.op, OnnxOp) and _is_second(value.op):
             part(value.op, 0)
+
+
+def part_weights(module: ModuleOp) -> None:
+    """Insert a Sum between a product in a subgraph and its dequantized weight of captured constants."""
+    for op in operations(module):
+        promise = op.get_trait(WeightOnly)
+        if promise is None or not isinstance(op, OnnxOp) or promise.guard(op) is not None:
+            continue
+        cast = written_dequantize(op.operands[1])
+        if cast is None or cast.parent is not op.parent or not _captures(cast):
+            continue
+        activation = brought_dequantize(op.operands[0])
+        is_integer = activation is not None and element_of(activation.operands[0].type) in BYTES
+        is_quantized = any(_quantizes(use.operation) for use in op.results[0].uses)
+        if not is_quantized and (not is_integer or cast.int_attr("block_size", 0)):
+            part(op, 1)
+
+
+def _captures(op: Operation) -> bool:
+    """True if `op` reads a constant of an outer graph."""
+    owners = [value.owner for value in op.operands]
+    return any(isinstance(owner, ConstantOp) and owner.parent is not op.parent for owner in owners)
 
 
 def _is_second(op: OnnxOp) -> bool:

@@ -88,3 +88,31 @@ def test_integers_of_32_bits_are_moved_where_a_session_would_quantize_to_them(op
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_array_equal(run(result, x, level), wanted)
+
+
+CAPTURED = """g (float[4,32] x, bool c) => (float[4,8] y)
+<int8[32,8] w = {WEIGHT}, float[8] s = {SCALES}> {
+  y = If (c) <then_branch = a () => (float[4,8] p) {
+    d = DequantizeLinear<axis = 1>(w, s)
+    p = MatMul(x, d)
+  }, else_branch = b () => (float[4,8] q) {
+    e = DequantizeLinear<axis = 1>(w, s)
+    m = MatMul(x, e)
+    q = Relu(m)
+  }>
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"exactness": "exact"}], ids=str)
+def test_a_captured_weight_alone_that_is_quantized_loads(options: dict[str, Any]):
+    """A session would make a MatMulNBits, for which it misses constants of an outer graph."""
+    random = np.random.default_rng(3)
+    weight = ", ".join(map(str, random.integers(-7, 8, 256)))
+    text = CAPTURED.replace("WEIGHT", weight).replace("SCALES", ", ".join(["0.05"] * 8))
+    model, result = compiled(text, 21, **options)
+    x = {"x": random.normal(size=(4, 32)).astype(np.float32)}
+    for branch in (True, False):
+        x["c"] = np.array(branch)
+        wanted = run(model, x, LEVELS[0])
+        for level in LEVELS:
+            np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-5, atol=1e-5)
