@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN    := .venv/bin
 JOBS   ?= 2
 
+# Tests start a hundred processes and more: each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test guards lint bench coverage clean
 

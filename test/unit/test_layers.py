@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,7 @@ START_UP = {
 """Where imports stand in functions, by module or room, and why."""
 
 
+@cache  # and not when pytest's processes collect tests
 def modules() -> dict[str, ast.Module]:
     """Each module by its dotted name, parsed."""
     files = [*ROOT.glob("qdialect/**/*.py"), *ROOT.glob("transforms/*.py")]
@@ -59,17 +61,14 @@ def modules() -> dict[str, ast.Module]:
     }
 
 
-MODULES = modules()
-
-
 def imports(name: str) -> Iterator[tuple[str, int]]:
     """What a module imports of the package, function-level and TYPE_CHECKING imports too, and in which column."""
-    for node in ast.walk(MODULES[name]):
+    for node in ast.walk(modules()[name]):
         if isinstance(node, ast.ImportFrom):
             assert node.module is not None
             for alias in node.names:
                 module = f"{node.module}.{alias.name}"
-                yield (module if module in MODULES else node.module), node.col_offset
+                yield (module if module in modules() else node.module), node.col_offset
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.col_offset
@@ -83,7 +82,7 @@ def room(module: str) -> int:
 def test_every_import_goes_down():
     upward = [
         f"{name} imports {other}"
-        for name in MODULES
+        for name in modules()
         for other, _ in imports(name)
         if other.split(".")[0] == "qdialect" and room(other) > room(name)
     ]
@@ -99,16 +98,16 @@ def test_no_circle_within_a_room():
         if name in done:
             return
         for other, _ in imports(name):
-            if other in MODULES and other != name:
+            if other in modules() and other != name:
                 visit(other, (*path, name))
         done.add(name)
 
-    for name in MODULES:
+    for name in modules():
         visit(name, ())
 
 
 def test_no_pass_imports_another():
-    passes = [name for name in MODULES if name.startswith("qdialect.transforms.")]
+    passes = [name for name in modules() if name.startswith("qdialect.transforms.")]
     assert not [
         f"{name} imports {other}"
         for name in passes
@@ -120,7 +119,7 @@ def test_no_pass_imports_another():
 def test_imports_in_functions_say_why():
     inner = {
         name
-        for name in MODULES
+        for name in modules()
         for other, column in imports(name)
         if column and other.split(".")[0] == "qdialect"
     }
@@ -151,7 +150,7 @@ MOST = {ast.Module: 400, ast.ClassDef: 200, ast.FunctionDef: 40}
 
 def parts(name: str) -> Iterator[tuple[str, int, int]]:
     """Each module, class and function of a module: its name, its lines and how many they may be."""
-    for node in ast.walk(MODULES[name]):
+    for node in ast.walk(modules()[name]):
         if isinstance(node, ast.Module):
             yield name, max((n.end_lineno or 0 for n in node.body), default=0), MOST[ast.Module]
         elif isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -160,7 +159,9 @@ def parts(name: str) -> Iterator[tuple[str, int, int]]:
 
 def test_sizes():
     """What fits on a few screens is read; what does not is split."""
-    long = [f"{part}: {lines} lines" for name in MODULES for part, lines, most in parts(name) if lines > most]
+    long = [
+        f"{part}: {lines} lines" for name in modules() for part, lines, most in parts(name) if lines > most
+    ]
     assert not long
 
 
@@ -169,5 +170,7 @@ ASSERTED = 30
 
 
 def test_few_assertions_for_the_type_checker():
-    tests = [ast.unparse(n.test) for m in MODULES.values() for n in ast.walk(m) if isinstance(n, ast.Assert)]
+    tests = [
+        ast.unparse(n.test) for m in modules().values() for n in ast.walk(m) if isinstance(n, ast.Assert)
+    ]
     assert sum("is not None" in test or test.startswith("isinstance") for test in tests) <= ASSERTED
