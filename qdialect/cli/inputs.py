@@ -33,7 +33,7 @@ def input_format(path: str) -> str:
 
 def check_readable(path: str) -> None:
     """UserError unless `path` is an existing file."""
-    if not Path(path).exists():
+    if not path or not Path(path).exists():
         raise UserError(f"cannot open '{path}', no such file", "check the path")
     if Path(path).is_dir():
         raise UserError(f"cannot read '{path}', it is a folder", "name a file")

@@ -43,7 +43,7 @@ class Scope:
 
     def define(self, name: str, value: SSAValue) -> None:
         if name in self._values:
-            raise UserError(f"tensor '{name}' is made twice")
+            raise UserError(f"tensor '{name}' is made twice", "export the model again")
         self._values[name] = value
 
     def find(self, name: str) -> SSAValue | None:
@@ -57,5 +57,7 @@ class Scope:
     def value(self, name: str, user: str) -> SSAValue:
         value = self.find(name)
         if value is None:
-            raise UserError(f"{user} takes tensor '{name}', which nothing before it makes")
+            raise UserError(
+                f"{user} takes tensor '{name}', which nothing before it makes", "export the model again"
+            )
         return value

@@ -197,7 +197,8 @@ def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:
                 state[k] = 1
                 waiting = sorted((need for need in needs[k] if state[need] != 2), reverse=True)
                 if any(state[need] == 1 for need in waiting):
-                    raise UserError(f"node '{nodes[k].name or nodes[k].op_type}' is part of a cycle")
+                    name = nodes[k].name or nodes[k].op_type
+                    raise UserError(f"node '{name}' is part of a cycle", "export the model again")
                 stack += waiting
                 continue
             stack.pop()

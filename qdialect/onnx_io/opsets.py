@@ -76,7 +76,7 @@ def lower_opsets(module: ModuleOp) -> None:
     if newest > newest_known():
         raise UserError(
             f"the model imports opset {newest}; the newest that this version knows is {newest_known()}",
-            f"export it with opset {MAX_OPSET}",
+            f"export it with opset {MAX_OPSET}, the newest that onnxruntime reads",
         )
     if newest > MAX_OPSET:
         for op in module.walk():
