@@ -49,6 +49,8 @@ def checked(
     Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
     """
     count = 0
+    if isinstance(feeds, Mapping):
+        raise UserError("the data is one dictionary", "give a list of them, one for each sample or batch")
     for number, sample in enumerate(feeds):
         if not isinstance(sample, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
@@ -80,8 +82,17 @@ def load_data(
     if path.is_file():
         return _file(path, inputs, images or ImageOptions())
     if ":" in source and not path.exists():
+        _check_is_plain(images or ImageOptions(), source)
         return _function(source, inputs)
     raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS}")
+
+
+def _check_is_plain(options: ImageOptions, source: str) -> None:
+    """UserError for a normalization, which arrays do not go through."""
+    if options != ImageOptions(layout=options.layout):
+        raise UserError(
+            f"--mean and --std are of images, '{source}' is none", "normalize the arrays themselves"
+        )
 
 
 def _only(inputs: Sequence[Input], what: str) -> Input:
@@ -95,6 +106,8 @@ def _only(inputs: Sequence[Input], what: str) -> Input:
 
 def _file(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
     suffix = path.suffix.lower()
+    if suffix not in IMAGES:
+        _check_is_plain(images, str(path))
     if suffix == ".npz":
         yield load_npz(str(path))
     elif suffix == ".npy":

@@ -94,7 +94,7 @@ class Options:
     integer_io: bool = _option(RESULT, "integer graph inputs and outputs, with no casts there", default=False)
     decompose: Sequence[str] = _option(
         MODEL,
-        "split these ops into simpler ones: BatchNormalization, Einsum, Gemm, GRU, LSTM, RNN",
+        "split these ops into simpler ones: BatchNormalization, DynamicQuantizeLSTM, Einsum, Gemm, GRU, LSTM, RNN",
         metavar="OP,...",
         default=(),
     )
@@ -208,6 +208,8 @@ class QuantizeOptions(Calibration, Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.range is not None:
+            object.__setattr__(self, "range", str(self.range))  # a percentile may be a number
         for one in fields(Calibration):
             value, choices = getattr(self, one.name), one.metadata["choices"]
             if choices and value is not None and value not in choices:

@@ -102,7 +102,7 @@ class Quantized:
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
     def __repr__(self) -> str:
-        return f"<Quantized: {self.summary()[-1]}>"
+        return f"<Quantized: {next(line for line in self.summary() if not line.startswith('warning: '))}>"
 
     @property
     def module(self) -> ModuleOp:

@@ -131,7 +131,8 @@ class Verdict:
     def _casts(self) -> str:
         if not self.casts_before and not self.casts:
             return ""
-        return f"casts: {kinds_text(self.casts) or 'none'} left of {self.casts_before}"
+        of = f" left of {self.casts_before}" if self.casts_before else ""
+        return f"casts: {kinds_text(self.casts) or 'none'}{of}"
 
     def _size(self) -> str:
         line = f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
@@ -147,7 +148,7 @@ class Verdict:
         line = f"unknown: {kinds_text(self.unknown)}; kept as they are, for a runtime that has them"
         names = [one.rpartition(".") for one in self.unknown]
         known = [name for domain, _, name in names if op_class("" if domain == "ai.onnx" else domain, name)]
-        more = f"; {', '.join(known)}: its opset has it on other types, or with other attributes"
+        more = f"; {', '.join(known)}: its opset has it with other inputs, types or attributes"
         return [line + more if known else line]
 
     def _duties(self) -> list[str]:

@@ -193,6 +193,8 @@ def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
     [
         (None, {}, "the data is empty"),
         ([], {}, "the data is empty"),
+        ({"x": X}, {}, "the data is one dictionary; give a list of them"),
+        ([{"x": X}], {"range": 200}, "200 is no percentile"),
         (X, {}, "sample 0 of the data is no dictionary but ndarray"),
         ([{"x": X}], {"rounding": "up"}, "rounding is 'up'; choose from nearest, gptq"),
         ([{"x": X}], {"workers": 0}, "workers is 0"),

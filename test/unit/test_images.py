@@ -130,6 +130,13 @@ def test_numbers_that_do_not_fit(
     refused(["--data", str(images), *words], model, message, capsys)
 
 
+def test_arrays_are_not_normalized(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = write_model(tmp_path / "m.onnx", "NCHW")
+    data = arrays(tmp_path, np.zeros((1, 3, HEIGHT, WIDTH), np.float32))
+    refused(["--data", str(data), "--mean", "0.5"], model, "--mean and --std are of images", capsys)
+    refused(["--data", "data:samples", "--std", "0.5"], model, "--mean and --std are of images", capsys)
+
+
 def refused(words: list[str], model: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = Path(model).with_name("never.onnx")
     assert main(["quantize", model, "-o", str(out), *words]) == 1

@@ -261,6 +261,8 @@ def test_few_samples_are_said_to_be(count: int, said: str, folder: Path) -> None
     assert [line[: len("warning: ") + len(said)] for line in done.summary() if "few" in line] == (
         [f"warning: {said}"] if said else []
     )
+    assert repr(done).startswith("<Quantized: 3 of 3 layers in integers")
+    assert "\ncasts: 1 DequantizeLinear, 1 QuantizeLinear\n" in str(done.report)
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_an_operator_on_types_that_its_opset_does_not_have_is_named_as_such(
     onnx.save(onnx.parser.parse_model(text), str(tmp_path / "in.onnx"))
     lines = said(capsys, "compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"))
     kept = "unknown: 1 ai.onnx.QuantizeLinear; kept as they are, for a runtime that has them"
-    assert f"{kept}; QuantizeLinear: its opset has it on other types, or with other attributes" in lines
+    assert f"{kept}; QuantizeLinear: its opset has it with other inputs, types or attributes" in lines
 
 
 def test_a_function_of_the_model_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
