@@ -1,8 +1,8 @@
 """
 lit's tests in lit's own process: starting the two commands of a RUN line takes longer than most of what they do.
 
-A RUN line that is more than a pipe of the two runs in a shell, and so does, once more, a test that fails here: what lit
-prints of it is what it always prints.
+A RUN line of other commands runs in a shell with its whole test, and so does, once more, a test that fails here: what
+lit prints of it is what it always prints.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 from unittest import mock
@@ -21,6 +21,7 @@ from unittest import mock
 from filecheck.main import main as filecheck
 from lit.formats import ShTest
 from lit.Test import PASS, Result
+from lit.TestRunner import getTempPaths
 
 SUBSTITUTIONS = [
     ("ROUNDTRIP", "OPT %s --print-op-generic | OPT | FILECHECK %s"),
@@ -31,15 +32,32 @@ SUBSTITUTIONS = [
 """One spelling for each kind of test, so that RUN lines stay one line long."""
 
 
-def pipes(text: str, path: str) -> Iterator[list[list[str]] | None]:
-    """The commands of each RUN line of a test; None for a line that is more than a pipe of the two tools."""
+TOOLS = {"qdialect-opt": "qdialect.cli.opt", "qdialect": "qdialect.cli.command"}
+"""Where the main function of each command is."""
+
+
+def _plain(words: Sequence[str]) -> Sequence[str]:
+    """A command without what turns its status over and what sends its messages down the pipe."""
+    return words[words[0] == "not" : len(words) - (words[-1] == "2>&1")]
+
+
+def _runs_here(words: Sequence[str]) -> bool:
+    plain = _plain(words)
+    return plain[0] in (*TOOLS, "filecheck") and not any(sign in word for word in plain for sign in "&>;")
+
+
+def pipes(text: str, path: str, temporary: str) -> list[list[list[str]]] | None:
+    """
+    The commands of each pipe of a test, in order: of RUN lines, or of their parts between `&&`. None if any is of other
+    commands. temporary: what %t stands for.
+    """
+    rows: list[list[list[str]]] = []
     for line in re.findall(r"RUN:\s*(.*)", text):
         for short, long in SUBSTITUTIONS:
             line = re.sub(rf"\b{short}\b", long, line)
-        commands = [shlex.split(part.replace("%s", path)) for part in line.split(" | ")]
-        plain = not any(sign in line for sign in ("&", ">", "%t", ";"))
-        well = plain and all(words[0] in ("qdialect-opt", "filecheck") for words in commands)
-        yield commands if well else None
+        line = line.replace("%s", path).replace("%t", temporary)
+        rows += [[shlex.split(part) for part in pipe.split(" | ")] for pipe in line.split(" && ")]
+    return rows if rows and all(_runs_here(words) for row in rows for words in row) else None
 
 
 class _Input(io.TextIOWrapper):
@@ -53,7 +71,7 @@ def _status(words: Sequence[str]) -> Any:
     try:
         if words[0] == "filecheck":
             return filecheck(list(words))
-        return importlib.import_module("qdialect.cli.opt").main(list(words[1:]))
+        return importlib.import_module(TOOLS[words[0]]).main(list(words[1:]))
     except SystemExit as end:
         return end.code
 
@@ -62,10 +80,11 @@ def failure(commands: Sequence[Sequence[str]]) -> str:
     """Run a pipe; what its first command that fails says, or nothing."""
     text = ""
     for words in commands:
-        out, said = io.StringIO(), io.StringIO()
+        out = io.StringIO()
+        said = out if words[-1] == "2>&1" else io.StringIO()
         with mock.patch.object(sys, "stdin", _Input(text)), redirect_stdout(out), redirect_stderr(said):
-            status = _status(words)
-        if status:
+            status = _status(_plain(words))
+        if bool(status) is not (words[0] == "not"):
             return f"{shlex.join(words)}: {status}\n{said.getvalue()}"
         text = out.getvalue()
     return ""
@@ -78,8 +97,10 @@ class InProcess(ShTest):
         """The verdict."""
         measured = any(name.startswith("COVERAGE_") for name in os.environ)  # which patches processes
         if not (measured or test.config.unsupported or litConfig.noExecute):
+            folder, temporary = getTempPaths(test)
+            os.makedirs(folder, exist_ok=True)
             with open(test.getSourcePath(), encoding="utf-8") as file:
-                rows = list(pipes(file.read(), test.getSourcePath()))
-            if rows and not any(row is None or failure(row) for row in rows):
+                rows = pipes(file.read(), test.getSourcePath(), temporary)
+            if rows is not None and not any(map(failure, rows)):
                 return Result(PASS, "")
         return super().execute(test, litConfig)
