@@ -6,14 +6,17 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp
 from qdialect.promises.base import Commutes
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.window import Window
 
 
 def _runs_channels_last(op: object) -> bool:
-    return isinstance(op, OnnxOp) and op.has_trait(Window) and quantized_of(op.results[0].type) is not None
+    if not isinstance(op, OnnxOp) or not op.has_trait(Window):
+        return False
+    types = [quantized_of(value.type) for value in (op.operands[0], op.results[0])]
+    return all(type is not None and type.storage.width == BYTE_BITS for type in types)
 
 
 def is_channels_last(value: SSAValue) -> bool:
