@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from qdialect.dialects.onnx_types import UNKNOWN
 from qdialect.errors import UserError
 from qdialect.onnx_io.import_attributes import symbols, value_type
+from qdialect.onnx_io.messages import INVENTED
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
@@ -30,8 +31,13 @@ class Types:
         return UNKNOWN if info is None else value_type(info.type)
 
     def symbols(self, name: str) -> tuple[str, ...]:
+        """
+        Names of the open sizes of a node's result, without those that shape inference invents: an output that states
+        one keeps it, but the tensor that stands for the output's node after a rewrite would lose it when read again.
+        """
         info = self._infos.get(name)
-        return () if info is None else symbols(info.type)
+        names = () if info is None else tuple("" if n.startswith(INVENTED) else n for n in symbols(info.type))
+        return names if any(names) else ()
 
 
 class Scope:

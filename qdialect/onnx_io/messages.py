@@ -31,6 +31,9 @@ MOST_INLINED = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""
 
+INVENTED = "unk__"
+"""What onnx's shape inference names an unknown size, followed by a counter."""
+
 MOST_SECONDS = 2
 MOST_MEMORY = 1 << 30
 """
@@ -300,7 +303,7 @@ def _forget_invented_sizes(graph: GraphProto, unnamed: Collection[tuple[str, int
     """
     for info in (*graph.output, *graph.value_info):
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
-            if size.dim_param.startswith("unk__") or (info.name, axis) in unnamed:
+            if size.dim_param.startswith(INVENTED) or (info.name, axis) in unnamed:
                 size.ClearField("dim_param")
     for attribute in (attribute for node in graph.node for attribute in node.attribute):
         if attribute.HasField("g"):

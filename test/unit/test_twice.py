@@ -654,3 +654,17 @@ def test_nodes_of_one_name_are_told_apart_before_their_results_are_named():
     quantized = export_model(quantize(module, samples, target="tensorrt").module)
     assert len({node.name for node in quantized.graph.node}) == len(quantized.graph.node)
     assert str(compiled(quantized, "tensorrt")) == str(quantized)
+
+
+def test_a_size_whose_name_inference_invented_and_the_output_states():
+    """As in a model that was saved with inferred sizes, which quantizers ask for."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[N,3,2] x, int64[2] sizes) => (float[unk__0,3] y) <float[6,3] w, float[unk__0,unk__1] flat> {
+            flat = Reshape(x, sizes)
+            y = MatMul(flat, w)
+        }""")
+    module = import_model(with_weights(model, w=(6, 3)))
+    draw = np.random.default_rng(7)
+    samples = [{"x": draw.random((4, 3, 2), np.float32), "sizes": np.array([4, 6])}]
+    quantized = export_model(quantize(module, samples, target="tensorrt").module)
+    assert str(compiled(quantized, "tensorrt")) == str(quantized)
