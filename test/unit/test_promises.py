@@ -7,6 +7,7 @@ that the promise accepts. The reference is onnxruntime without optimization on t
 
 # ruff: noqa: E501 -- a case a line, so that the table can be read down
 
+import re
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -210,7 +211,16 @@ def module(arguments: dict[str, str], body: str, results: dict[str, str], opset:
         f"func.func @main({inputs}) -> ({outputs}) {{\n{body}"
         f"func.return {values} : {', '.join(results.values())}\n}}\n}}"
     )
-    return parse_module(context, text, "case", None)
+    return parse_module(context, with_aliases(text), "case", None)
+
+
+def with_aliases(text: str) -> str:
+    """The text with each tensor type spelled once: most of the time goes into reading types."""
+    names: dict[str, str] = {}
+    short = re.sub(
+        r"(?<!\.)tensor<[^<>]*(<[^<>]*>)?>", lambda m: names.setdefault(m[0], f"!t{len(names)}"), text
+    )
+    return "".join(f"{name} = {type}\n" for type, name in names.items()) + short
 
 
 def stored_values(storage: str, shape: Shape, seed: int) -> npt.NDArray[Any]:
