@@ -109,6 +109,79 @@ def test_axes_are_an_operand_from_opset_13_on(opset: int, written: str):
     assert written in line.partition(" : (")[0]
 
 
+HOISTED = """
+        x: 1x2x2x16xf32
+        t = Transpose(x) {perm = array<i64: 0, 3, 1, 2>} : 1x16x2x2xf32
+        k = VALUES
+        r = Mul(t, k) : 1x16x2x2xf32
+        q, s, z = DynamicQuantizeLinear(r) : 1x16x2x2xui8, f32, ui8
+        y = Transpose(q) {perm = array<i64: 0, 2, 3, 1>} : 1x2x2x16xui8"""
+
+
+@pytest.mark.parametrize(
+    ("values", "ops"),
+    [
+        ("[2.0] : f32", "Mul DynamicQuantizeLinear Transpose Transpose"),
+        ("[2.0] : 1xf32", "Mul DynamicQuantizeLinear Transpose Transpose"),
+        ("[2.0, 3.0] : 2xf32", "Transpose Mul DynamicQuantizeLinear Transpose"),
+    ],
+)
+def test_what_is_one_number_moves_with_its_quantize(values: str, ops: str):
+    """A list of several would have to be transposed too."""
+    context, module = parsed(text(Case("", "", HOISTED.replace("VALUES", values))))
+    get_all_passes()["lower-to-product"]()().apply(context, module)
+    assert ops_of(module) == ops
+
+
+@pytest.mark.parametrize(("most", "ops"), [(6, "Gather"), (5, "OneHot MatMul")])
+def test_a_table_has_so_many_elements_at_most(most: int, ops: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("qdialect.transforms.fold_one_hot.MOST", most)
+    case = Case("", "", """
+        i: 5xi64
+        d = [3] : i64
+        v = [0.0, 1.0] : 2xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2xf32
+        o = OneHot(i, d, v) : 5x3xf32
+        y = MatMul(o, w) : 5x2xf32""")  # fmt: skip
+    context, module = parsed(text(case))
+    get_all_passes()["fold-one-hot"]()().apply(context, module)
+    assert ops_of(module).endswith(ops)
+
+
+LINALG = [
+    # element type, op, what it is in linalg
+    *(("f32", op, f"arith.{name}") for op, name in {
+        "Add": "addf", "Sub": "subf", "Mul": "mulf", "Div": "divf", "Max": "maximumf", "Min": "minimumf",
+        "Less": "cmpf olt", "Greater": "cmpf ogt", "LessOrEqual": "cmpf ole", "GreaterOrEqual": "cmpf oge",
+        "Equal": "cmpf oeq",
+    }.items()),
+    *((kind, op, f"arith.{name}") for kind in ("i8", "i32", "i64") for op, name in {
+        "Add": "addi", "Sub": "subi", "Mul": "muli", "Div": "divsi", "Max": "maxsi", "Min": "minsi",
+        "Less": "cmpi slt", "Greater": "cmpi sgt", "LessOrEqual": "cmpi sle", "GreaterOrEqual": "cmpi sge",
+        "Equal": "cmpi eq",
+    }.items()),
+    *((kind, op, f"arith.{name}") for kind in ("ui8", "ui32", "ui64") for op, name in {
+        "Add": "addi", "Sub": "subi", "Mul": "muli", "Div": "divui", "Max": "maxui", "Min": "minui",
+        "Less": "cmpi ult", "Greater": "cmpi ugt", "LessOrEqual": "cmpi ule", "GreaterOrEqual": "cmpi uge",
+        "Equal": "cmpi eq",
+    }.items()),
+    ("i1", "Equal", "arith.cmpi eq"),
+    ("f64", "Add", "onnx.Add"),
+    ("f64", "Less", "onnx.Less"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "op", "expected"), LINALG)
+def test_integers_are_signed_in_linalg_as_their_type_says(kind: str, op: str, expected: str):
+    """Upstream, types are signless: comparisons, quotients and extremes say what numbers are."""
+    result = kind if op in ("Add", "Sub", "Mul", "Div", "Max", "Min") else "i1"
+    case = Case("", "", f"a: 2x3x{kind}\nb: 3x{kind}\ny = {op}(a, b) : 2x3x{result}")
+    context, module = parsed(text(case))
+    get_all_passes()["lower-to-linalg"]()().apply(context, module)
+    assert expected in str(module)
+    assert ops_of(module) == (op if expected.startswith("onnx") else "")
+
+
 @pytest.mark.parametrize("batch", [0, -1, 1.5, "2"])
 def test_a_batch_is_a_whole_number_from_1_on(batch: Any):
     with pytest.raises(UserError, match="whole number"):

@@ -176,20 +176,35 @@ def _bound(op: OnnxOp, name: str, place: int) -> float | Blocked | None:
     return COMPUTED_BOUND if known is None else float(known.reshape(-1)[0])
 
 
+def _is_unsigned(value: SSAValue) -> bool:
+    """True for unsigned integers, whose type says so no longer in linalg."""
+    return BY_ATTRIBUTE[known_element(value.type)].numpy.startswith("u")
+
+
 def _compared(predicate: str, integers: str) -> LinalgForm:
+    """The form of a comparison. integers: the predicate of signed ones."""
+
     def build(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         kind = known_element(op.operands[0].type)
         whole = quantized_of(op.operands[0].type) is None and isinstance(kind, IntegerType)
         if not whole and not all(map(_is_float, op.operands)):
             return OTHER_ELEMENT
+        order = integers.replace("s", "u") if whole and _is_unsigned(op.operands[0]) else integers
 
         def compared(body: Body, args: Sequence[SSAValue], _: OnnxOp) -> SSAValue:
             a, b = args
-            return body.do(arith.CmpiOp(a, b, integers) if whole else arith.CmpfOp(a, b, predicate))
+            return body.do(arith.CmpiOp(a, b, order) if whole else arith.CmpfOp(a, b, predicate))
 
         return _joined(op, site, compared, [0, 1])
 
     return LinalgForm(build)
+
+
+_UNSIGNED: dict[type, type] = {
+    arith.DivSIOp: arith.DivUIOp,
+    arith.MaxSIOp: arith.MaxUIOp,
+    arith.MinSIOp: arith.MinUIOp,
+}
 
 
 def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
@@ -203,7 +218,9 @@ def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
             return OTHER_ELEMENT
         if not isinstance(stored_element(op.results[0]), IntegerType):
             return OTHER_ELEMENT
-        return _joined(op, site, _sum_of(integer_kind), places)
+        unsigned = _is_unsigned(op.results[0])
+        kind = _UNSIGNED.get(integer_kind, integer_kind) if unsigned else integer_kind
+        return _joined(op, site, _sum_of(kind), places)
 
     return LinalgForm(build)
 
