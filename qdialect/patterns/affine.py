@@ -164,7 +164,7 @@ def flat_bias(op: OnnxOp, linear: Linear, channels: int) -> Array | Blocked | No
     real = real_constant(bias)
     if real is None:
         return COMPUTED_BIAS
-    if real.size not in (1, channels) or real.shape[-1:] not in ((), (1,), (channels,)):
+    if real.size != 1 and (real.size != channels or real.shape[-1] != channels):
         return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
     return real.reshape(-1 if real.size > 1 else ()).astype(np.float64) * op.float_attr("beta", 1.0)
 

@@ -148,7 +148,8 @@ def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     left = unblocked(factor(site, op.operands[0], integer=integer))
     right = unblocked(_right(op, site, integer=integer, columns=0 if turned[1] else 1))
     bias = op.input(2)
-    if bias is not None and prod(known_shape(bias.type)) not in (1, known_shape(op.results[0].type)[1]):
+    columns, sizes = known_shape(op.results[0].type)[1:], () if bias is None else known_shape(bias.type)
+    if prod(sizes) != 1 and (prod(sizes) != prod(columns) or sizes[-1:] != columns):
         return Blocked("bias-shape", "the bias differs by row")
     site.give(op.results[0], unblocked(_multiplied(op, site, left, right, turned)))
     return None

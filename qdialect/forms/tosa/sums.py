@@ -91,7 +91,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
             return Blocked("bias-overflow", "a bias does not fit in int32")
     else:  # in steps of x_scale * w_scale, as the verifier asks
         array = array.astype(np.int32) - type.zero_points.astype(np.int32)
-    if array.size not in (1, channels):
+    if array.size != 1 and (array.size != channels or array.shape[-1] != channels):
         return Blocked("bias-shape", "the bias differs by row")
     return np.broadcast_to(array.reshape(-1), (channels,))
 
