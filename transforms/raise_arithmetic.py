@@ -247,6 +247,8 @@ def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
         array = constant_array(weight)
         if weight is None or array is None or array.dtype != np.float32 or not _integral(array):
             continue
+        if not array.size:  # a product over no elements
+            continue
         if array.min() < storage.low or array.max() > storage.high - (storage.width == 32) * 127:
             continue  # float32 has no 2**31 - 1
         values = array.astype(storage.dtype)
