@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,12 @@ def compiled(proto: onnx.ModelProto, target: str, form: str | None = None, *, ch
     return export_model(module)
 
 
+@cache  # what many tests begin with; nothing changes it
+def first_of(name: str, target: str, form: str | None = None) -> onnx.ModelProto:
+    """A model of the table in a form."""
+    return compiled(MODELS[name](), target, form)
+
+
 def kinds(proto: onnx.ModelProto) -> Counter[str]:
     """
     How many nodes of each type there are, a Gemm as the product and addition that it is.
@@ -116,14 +123,13 @@ def feeds_of(proto: onnx.ModelProto) -> dict[str, npt.NDArray[Any]]:
 @pytest.mark.parametrize(("first", "second"), list(product(FORMS, FORMS)))
 @pytest.mark.parametrize("name", MODELS)
 def test_every_form_becomes_every_other(name: str, first: str, second: str):
-    proto = MODELS[name]()
-    own = compiled(proto, "onnxruntime", first)
+    own = first_of(name, "onnxruntime", first)
     other = compiled(own, "onnxruntime", second, check=True)
     again = compiled(other, "onnxruntime", first)
     assert kinds(again) == kinds(own)
     for model in (own, other, again):
         onnx.checker.check_model(model)  # com.microsoft is imported where it is used
-    feeds = feeds_of(proto)
+    feeds = feeds_of(own)
     for model in (other, again):
         for expected, got in zip(run(own, feeds), run(model, feeds), strict=True):
             noise = np.square(expected - got).mean()
@@ -135,8 +141,7 @@ def test_every_form_becomes_every_other(name: str, first: str, second: str):
 @pytest.mark.parametrize("name", MODELS)
 def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, form: str):
     """No node of com.microsoft or of integers is left, and the product's operands are quantized."""
-    proto = MODELS[name]()
-    proto_for_onnxruntime = compiled(proto, "onnxruntime", form)
+    proto_for_onnxruntime = first_of(name, "onnxruntime", form)
     module = import_model(onnx.ModelProto.FromString(proto_for_onnxruntime.SerializeToString()))
     report = qdialect.compile(module, target=target, feeds=check_feeds(module, ""))
     wrong = {b.blocked.id for b in report.breaches}
@@ -145,7 +150,7 @@ def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, fo
     assert not {
         n.op_type for n in result.graph.node if "Integer" in n.op_type or n.op_type.startswith("QLinear")
     }
-    own = compiled(proto, target)
+    own = first_of(name, target)
     assert [kinds(result)[f"::{k}"] for k in ("Conv", "MatMul")] == [
         kinds(own)[f"::{k}"] for k in ("Conv", "MatMul")
     ]
