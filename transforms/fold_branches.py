@@ -142,7 +142,7 @@ def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]
     firsts: list[tuple[int, int]] = []
     for axis in range(one.axes):
         kernels = [g.kernel[axis] for g in (one, two)]
-        (before, behind), (other_before, other_behind) = (_pads(g)[axis] for g in (one, two))
+        (before, behind), (other_before, other_behind) = ((g.pads or ())[axis] for g in (one, two))
         steps = {g.dilations[axis] for g in (one, two) if g.kernel[axis] > 1} or {1}
         step, first = min(steps), max(before, other_before)
         starts = [first - before, first - other_before]
@@ -158,10 +158,6 @@ def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]
     if prod(sizes) > prod(one.kernel) + prod(two.kernel):
         return MORE_PRODUCTS
     return replace(one, kernel=sizes, dilations=dilations, pads=pads), list(zip(*firsts, strict=True))
-
-
-def _pads(geometry: Geometry) -> tuple[tuple[int, int], ...]:
-    return geometry.pads or ((0, 0),) * geometry.axes
 
 
 def _summed_bias(one: Branch, two: Branch) -> Array | None:

@@ -148,6 +148,49 @@ def test_a_table_has_so_many_elements_at_most(most: int, ops: str, monkeypatch: 
     assert ops_of(module).endswith(ops)
 
 
+UNRANKED = [
+    "i: 2xi64\ng = Gather(x, i) : *xf32",
+    "i = [0] : 1xi64\ng = Unsqueeze(x, i) : *xf32",
+    "i: ?xi64\ng = Unsqueeze(x, i) : *xf32",
+    "i = [0] : 1xi64\ng = Squeeze(x, i) : *xf32",
+    "g = Squeeze(x) : *xf32",
+    "g = Transpose(x) {perm = array<i64: 1, 0>} : *xf32",
+    "g = Transpose(x) : *xf32",
+    "g = Concat(x, x) {axis = 0 : i64} : *xf32",
+    "i: 2xi64\ng = Expand(x, i) : *xf32",
+    "i: ?xi64\ng = Reshape(x, i) : *xf32",
+    "g = Flatten(x) : *xf32",
+    "i = [0] : 1xi64\nj = [1] : 1xi64\ng = Slice(x, i, j) : *xf32",
+    "g = Mul(x, x) : *xf32",
+    "g = MatMul(x, x) : *xf32",
+    "g = ReduceMax(x) {axes = array<i64: 0>} : *xf32",
+]
+
+
+@pytest.mark.parametrize(
+    "body", [*(f"x: *xf32\n{body}" for body in UNRANKED), "x: 2x3xf32\ni: *xi64\ng = Gather(x, i) : *xf32"]
+)
+def test_sizes_that_nothing_tells_are_left(body: str):
+    context, module = parsed(text(Case("", "", f"{body}\ny = Shape(g) : ?xi64")))
+    before = str(module)
+    get_all_passes()["fold-shapes"]()().apply(context, module)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize("op", ["ReduceMean", "ReduceSum", "GlobalAveragePool", "AveragePool"])
+@pytest.mark.parametrize("x", ["f32", "!s"])
+@pytest.mark.parametrize("y", ["f32", "!t"])
+def test_means_and_sums_of_either_type_are_written_in_linalg(op: str, x: str, y: str):
+    window = " {kernel_shape = array<i64: 3, 3>}" if op == "AveragePool" else ""
+    attributes = " {axes = array<i64: 2, 3>}" if op == "ReduceMean" else window
+    axes, more = ("k = [2, 3] : 2xi64\n", ", k") if op == "ReduceSum" else ("", "")
+    body = f"x: 2x4x3x3x{x}\n{axes}y = {op}(x{more}){attributes} : 2x4x1x1x{y}"
+    context, module = parsed(text(Case("", "", body)))
+    get_all_passes()["lower-to-linalg"]()().apply(context, module)
+    module.verify()
+    assert ops_of(module) == ""
+
+
 LINALG = [
     # element type, op, what it is in linalg
     *(("f32", op, f"arith.{name}") for op, name in {
@@ -239,6 +282,13 @@ UNMOVED = [
     Case("fold-shapes", "", """
         x: 2x3xf32
         y = Reshape(x) {shape = array<i64: 3, 2>} : 3x2xf32""", opset=4),
+    Case("fold-shapes", "", """
+        k = [2, 2] : 2xi64
+        y = ConstantOfShape(k) {value = #onnx.tensor<[7] : tensor<1xi64>>} : 2x2xi64"""),
+    Case("fold-shapes", "", """
+        x: ?x1x0xf32
+        s = Shape(x) : 3xi64
+        y = Resize(x, _, _, s) : ?x1x0xf32"""),
 ]  # fmt: skip
 
 

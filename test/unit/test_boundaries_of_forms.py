@@ -12,14 +12,17 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.activations import activations_of
 from qdialect.forms.geometry import pool, pool_counts, reduced_axes, tiled
+from qdialect.forms.spelled import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.sums import _stored_weight  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.near_ties import _bounds, _within  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.pixels import coordinates
+from qdialect.numerics.tables import reciprocals
 from qdialect.promises.clamping import KEEPS
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, unblocked
+from qdialect.transforms.lower_to_tosa import LowerToTosaPass
 
 
 def last_op(body: str, opset: int = 18, mine: str = "!quant.uniform<i8:f32, 1.0>") -> OnnxOp:
@@ -295,3 +298,76 @@ def test_bounds_of_a_multiplier_are_those_that_give_the_result(sum: int, bits: i
     assert [rounded(m) == result for m in (least - 1, least, greatest, greatest + 1)] == [
         False, True, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("x", "slope", "result", "fits"),
+    [
+        ("2x3xf32", "[0.5, 0.25, 2.0] : 3xf32", "2x3xf32", True),
+        ("2x3xf32", "[0.5, 0.25] : 2x1xf32", "2x3xf32", True),
+        ("?x3xf32", "[0.5, 0.25, 2.0] : 3xf32", "?x3xf32", True),
+        ("?x3xf32", "[0.5, 0.25, 2.0] : 1x3xf32", "?x3xf32", True),
+        ("2x?xf32", "[0.5, 0.25, 2.0] : 3xf32", "2x?xf32", False),
+        ("2x3xf32", "[0.5] : 1xf32", "2x3xf32", False),
+        ("3xf32", "[0.5, 0.25, 2.0] : 1x3xf32", "3xf32", False),
+        ("2x1xf32", "[0.5, 0.25, 2.0] : 3xf32", "2x3xf32", False),
+        ("*xf32", "[0.5, 0.25, 2.0] : 3xf32", "*xf32", False),
+        ("2x3xf16", "[0.5, 0.25, 2.0] : 3xf16", "2x3xf16", False),
+        ("2x3xf32", "", "2x3xf32", False),
+    ],
+)
+def test_slopes_are_several_constants_that_broadcast(x: str, slope: str, result: str, fits: bool):
+    stated = f"k = {slope}" if slope else "k: 3xf32"
+    op = last_op(f"x: {x}\n{stated}\ny = PRelu(x, k) : {result}")
+    slopes = _slopes(op.operands[0], op.operands[1], op.results[0])
+    assert (slopes is not None) is fits
+
+
+@pytest.mark.parametrize(
+    ("slopes", "name"),
+    [
+        ([0.5, -2.0], "Max"),
+        ([0.5, 1.0], "Max"),
+        ([1.0, 1.0], "Max"),
+        ([1.0, 1.5], "Min"),
+        ([0.5, 1.5], None),
+        ([0.5, 0.0], None),
+        ([0.5, -np.inf], None),
+        ([np.nan, 0.5], None),
+    ],
+)
+def test_a_slope_above_1_takes_the_lesser(slopes: list[float], name: str | None):
+    assert _chooser(np.array(slopes, np.float32)) == name
+
+
+@pytest.mark.parametrize("length", [2, 5, 40, 300, 2000])
+def test_each_correction_of_a_reciprocal_squares_its_error(length: int):
+    """Of the sum of a row, which a Softmax divides by."""
+    scale = "!quant.uniform<i8:f32, 0.00390625:-128>"
+    case = Case("", "", f"x: 3x{length}x!t\ny = Softmax(x) : 3x{length}x!mine")
+    context, module = parsed(f"!mine = {scale}\n{text(case)}")
+    LowerToTosaPass().apply(context, module)
+    error, count = reciprocals(length)[1], 0
+    while error > 2.0**-16:
+        error, count = error * error, count + 1
+    assert count >= 1
+    # one difference for the greatest of a row, and one for each correction
+    assert sum(op.name == "tosa.sub" for op in module.walk()) == 1 + count
+
+
+@pytest.mark.parametrize(
+    ("sizes", "legal"), [((7, 73), True), ((27, 19), False), ((8, 64), False), ((8, 60), True)]
+)
+def test_sums_of_four_pixels_fit_where_their_multiplier_says(sizes: tuple[int, int], legal: bool):
+    """A shift of 18 takes 17 bits: 256 times 511 pixels of weight, not 512."""
+    height, width = sizes
+    parts = height * width
+    coarse = f"!mine = !quant.uniform<i8:f32, {float(np.float32(parts * 5000.0))!r}>\n"
+    attributes = '{mode = "linear", coordinate_transformation_mode = "asymmetric"}'
+    case = Case("", "", f"""
+        x: 1x1x1x1x!mine
+        n = [1, 1, {height}, {width}] : 4xi64
+        y = Resize(x, _, _, n) {attributes} : 1x1x{height}x{width}x!plain""")  # fmt: skip
+    context, module = parsed(f"!plain = !quant.uniform<i8:f32, 1.0>\n{coarse}{text(case)}")
+    LowerToTosaPass().apply(context, module)
+    assert ("tosa.resize" in str(module)) is legal

@@ -180,6 +180,11 @@ CASES = [
         b = [1, 2, 3] : 3xi8 as 3x!t
         d = dcast b : 3xf32
         y = ConvTranspose(x, w, d) : 1x3x5x3x!s"""),
+    Case("rescale-bias", "bias-shape", """
+        x: 2x4x!u
+        w: 4x2x!t
+        b = [1.0, 2.0] : 2x1xf32
+        y = Gemm(x, w, b) : 2x2x!s"""),
     Case("rescale-bias", "grouped-scales", """
         x: 1x4x5x3x!u
         w: 4x3x1x1x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>
