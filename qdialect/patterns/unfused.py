@@ -11,7 +11,7 @@ operand is the identity and hides a cast from the op. It is inserted in these ca
 - a second quantize, behind the first and a dequantize, is merged with the first, in steps of the common range;
 - in front of a quantize to 2 or 4 bits a Relu is dropped, and a Clip refused; so are MaxPool, ReduceMax and ReduceMin
   behind such casts;
-- the float weight of an op between casts is quantized, and dequantized in each run if no kernel takes both;
+- the float weight of an op between casts, written or moved there, is quantized, in each run if no kernel takes both;
 - a float bias that int32 does not hold in steps of x_scale * w_scale is clipped, and rounded where they are coarse;
 - a product with a weight of bytes, whose activation is dequantized in front of moves past which no cast is moved,
   becomes a MatMulNBits that rounds the activation again; not with a transposed weight, nor in front of a quantize.
@@ -114,7 +114,7 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
     op = _fused_with(quantize)
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
-    if op is not None and target.kernels and _is_quantized_again(op):
+    if target.kernels and _is_quantized_again(quantize):
         _part_from(quantize)
     elif op is not None and kernels is not None and casts:
         _part_kernel(quantize, op, kernels, casts, target)
@@ -189,12 +189,23 @@ def _part_from(quantize: OnnxOp) -> None:
         other.operands[0] = quantize.operands[0]
 
 
-def _is_quantized_again(op: OnnxOp) -> bool:
-    """True if a session would quantize a float weight although no kernel takes the activation."""
-    if op.get_trait(Linear) is None or not isinstance(op.operands[1].owner, ConstantOp):
-        return False
-    cast = written_dequantize(op.operands[0])
-    return cast is not None and not _is_bytes(cast.operands[0])
+def _is_quantized_again(quantize: OnnxOp) -> bool:
+    """
+    True if a session would quantize a float weight although no kernel takes the activation: of an op in front of
+    `quantize`, or of clamps and moves in front of which it brings that.
+    """
+    real = quantize.operands[0]
+    alone = all(_is_alike(use.operation, quantize) for use in real.uses)
+    while alone and isinstance(op := real.owner, OnnxOp):
+        if op.get_trait(Linear) is not None:
+            cast = brought_dequantize(op.operands[0])
+            is_float = isinstance(op.operands[1].owner, ConstantOp)
+            return is_float and cast is not None and not _is_bytes(cast.operands[0])
+        if op.get_trait(Clamp) is None and op.op_type not in target(SESSION).moved_past:
+            return False
+        real = op.operands[0]
+        alone = real.has_one_use()
+    return False
 
 
 def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:

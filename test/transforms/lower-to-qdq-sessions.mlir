@@ -143,6 +143,34 @@ func.func @quantized_again(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> (tensor<2
   func.return %y, %z : tensor<2x4xf32>, tensor<2x4xf32>
 }
 
+// Likewise where it moves the quantize in front of a MaxPool or a Transpose, not where another op stands between.
+
+// CHECK-LABEL: func.func @quantized_again_past_moves(
+// CHECK: %[[T:.*]] = onnx.Transpose(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[T]])
+// CHECK-NEXT: QuantizeLinear(%[[S]],
+// CHECK-NOT: onnx.Sum
+// CHECK: func.return
+// GENERIC-LABEL: func.func @quantized_again_past_moves(
+// GENERIC-NOT: onnx.Sum
+func.func @quantized_again_past_moves(%a: tensor<2x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f32, 0.02:13>> to tensor<2x3xf32>
+  %f = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, -1.0, -2.0, -3.0, -4.0, 5.0, 6.0, 7.0, 8.0] : tensor<3x4xf32>>} : () -> tensor<3x4xf32>
+  %p = onnx.MatMul(%x, %f) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %r = onnx.Relu(%p) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %t = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %s = quant.qcast %t : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i16:f32, 0.04:7>>
+  %y = quant.dcast %s : tensor<4x2x!quant.uniform<i16:f32, 0.04:7>> to tensor<4x2xf32>
+  %g = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, -1.0, -2.0, -3.0, -4.0, 5.0, 6.0, 7.0, 9.0] : tensor<3x4xf32>>} : () -> tensor<3x4xf32>
+  %m = onnx.MatMul(%x, %g) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %e = onnx.Sigmoid(%m) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %n = onnx.Transpose(%e) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %k = quant.qcast %n : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i16:f32, 0.04:7>>
+  %z = quant.dcast %k : tensor<4x2x!quant.uniform<i16:f32, 0.04:7>> to tensor<4x2xf32>
+  func.return %y, %z : tensor<4x2xf32>, tensor<4x2xf32>
+}
+
 // A slope for each channel: a product, and the larger of the two. Slopes on both sides of 1 stay.
 
 // CHECK-LABEL: func.func @slopes(
