@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -10,6 +10,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensors_of
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -143,7 +144,7 @@ class Origin(Hook):
     def rows_of(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
         """
         The row that each op of a later state belongs to: by the name of its node or a tensor; an op without such names
-        belongs to its user, or else to its producer.
+        belongs to its user, or else to its producer; a product to that above the user of its casts.
         """
         rows: dict[Operation, int] = {}
         for op in ops:
@@ -160,6 +161,12 @@ class Origin(Hook):
         for op in ops:
             if op not in rows:
                 _take(rows, op, (v.op for v in op.operands if isinstance(v, OpResult)))
+        for op in reversed(ops):
+            if op not in rows and op.get_trait(SumsProducts) is not None:
+                below = (self.product_at(rows[user]) for user in _users(op) if user in rows)
+                row = next((k for k in below if self.rows[k].numbers is not None), None)
+                if row is not None:
+                    rows[op] = row
         return rows
 
 
@@ -167,6 +174,14 @@ def _take(rows: dict[Operation, int], op: Operation, others: Iterable[Operation]
     row = next((rows[one] for one in others if one in rows), None)
     if row is not None:
         rows[op] = row
+
+
+def _users(op: Operation) -> Iterator[Operation]:
+    """The users of an op's results, through casts, which belong to no row."""
+    for use in (use for result in op.results for use in result.uses):
+        yield use.operation
+        if isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp):
+            yield from _users(use.operation)
 
 
 def _name_of(value: SSAValue) -> str:

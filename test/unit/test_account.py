@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.parser import parse_model
 
 import qdialect
 from qdialect.compiler.layers import Layer
@@ -96,6 +97,24 @@ def test_a_product_that_is_named_after_what_was_added_belongs_to_the_product(tmp
     layers = layers_of(model, tmp_path)
     assert "MatMul" in layers["product"].operators
     assert layers["bias"].macs is None
+
+
+SIXTEEN_BITS = """<ir_version: 10, opset_import: ["" : 21]> g (float[1,1,3,3] x) => (float[1,1,3,3] y)
+<float s = {0.001}, int16 z = {0}, int8[1,1,1,1] w = {3}, float t = {0.01}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  v = DequantizeLinear(w, t)
+  c = Conv(d, v)
+  r = Relu(c)
+  p = QuantizeLinear(r, s, z)
+  y = DequantizeLinear(p, s, z)
+}"""
+
+
+def test_a_product_of_16_bits_without_a_name_is_counted():
+    """Its result is quantized in front of the Relu, and so has no name that was read."""
+    report = qdialect.compile(qdialect.load(parse_model(SIXTEEN_BITS)))
+    assert report.totals.macs == 9
 
 
 def test_what_quantize_did_is_told_of_the_model_as_it_came(tmp_path: Path):
