@@ -292,12 +292,12 @@ class RaiseScaling(Pattern):
             return None
         if self.constants and not _is_weight(op.results[0], source):
             return None
-        user, zero_point = single_user(op.results[0]), 0.0
+        user, zero_point = single_user(op.results[0]), np.zeros(())
         added = shift(user)
         if user is not None and added is not None:
-            if added.constant.size != 1 or not _integral(added.constant):
+            if not _integral(added.constant):
                 return None
-            zero_point, user = -float(added.constant.reshape(-1)[0]), single_user(user.results[0])
+            zero_point, user = -added.constant, single_user(user.results[0])
         scaled = None if user is None else _scale(user, inverse=False)
         if user is None or scaled is None:
             return None

@@ -14,9 +14,10 @@ import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Commutes, Promise
 from qdialect.promises.monotone import clip_bounds
 
 
@@ -77,11 +78,15 @@ def step_of(op: OnnxOp, *, ordered: bool) -> WithConstant | None:
 
 
 def _array(value: SSAValue) -> Array | None:
-    """A constant's elements, also of one that is cast to float32."""
+    """A constant's elements, also of one that is cast to float32 or reshaped."""
     op = producer(value)
+    moves = None if op is None else op.get_trait(Commutes)
+    if op is not None and moves is not None and moves.keeps_order:
+        array, shape = _array(op.operands[0]), shape_of(value.type)
+        return None if array is None or shape is None or DYNAMIC in shape else array.reshape(shape)
     if op is None or op.get_trait(Converts) is None or not is_float32(value):
         return constant_array(value)
-    array = constant_array(op.operands[0])
+    array = _array(op.operands[0])
     return None if array is None else array.astype(np.float32)
 
 

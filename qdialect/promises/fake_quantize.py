@@ -55,22 +55,29 @@ class FakeQuantizes(Promise):
     parameters: Callable[[OnnxOp], FakeQuantization | Blocked]
 
 
-def uniform_type(storage: Storage, scale: Array, zero_point: float, value: SSAValue) -> UniformType | Blocked:
-    """The type of `value` quantized with a scale that broadcasts to it."""
-    if not scale.size:
+def uniform_type(
+    storage: Storage, scale: Array, zero_point: float | Array, value: SSAValue
+) -> UniformType | Blocked:
+    """The type of `value` quantized with a scale and a zero point that broadcast to it."""
+    zeros = np.asarray(zero_point, np.float64)
+    if not scale.size or not zeros.size:
         return EMPTY_AXIS
     if not (np.isfinite(scale).all() and (scale > 0).all()):
         return SCALE_VALUE
-    if not storage.low <= zero_point <= storage.high:
-        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
-    if scale.size == 1:
-        return UniformType.per_tensor(storage, np.float32(scale.reshape(-1)[0]), int(zero_point))
-    rank = rank_of(value)
-    axis = None if rank is None else int(np.argmax(scale.shape)) + rank - scale.ndim
-    scales = None if axis is None else along(scale, rank, axis)
-    if axis is None or scales is None:
+    outside = zeros[(zeros < storage.low) | (zeros > storage.high)]
+    if outside.size:
+        return Blocked("zero-point-outside", f"the zero point {outside[0]:g} is none of the stored integers")
+    if scale.size == zeros.size == 1:
+        return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
+    rank, longest = rank_of(value), max(scale, zeros, key=np.size)
+    axis = None if rank is None else int(np.argmax(longest.shape)) + rank - longest.ndim
+    if axis is None:
         return Blocked("scale-shape", "the scales run along more axes than one")
-    return UniformType.per_axis(storage, axis, scales, int(zero_point))
+    scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
+    if scales is None or zeros is None:
+        return Blocked("scale-shape", "the scales run along more axes than one")
+    scales, zeros = np.broadcast_arrays(scales, zeros)
+    return UniformType.per_axis(storage, axis, scales.astype(np.float32), zeros.astype(np.int32))
 
 
 def _number(value: SSAValue | None) -> float | None:

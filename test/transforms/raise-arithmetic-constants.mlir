@@ -49,6 +49,34 @@ func.func @dequantized_weight(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
 
 // -----
 
+// A zero point for each channel, in integers that are reshaped and cast.
+// CHECK-LABEL: func.func @zero_points_by_channel
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} -> tensor<2x3x!quant.uniform<u8:f32:0, {0.5:128,0.3:7}>>
+// CHECK: %[[D:.*]] = quant.dcast %[[W]]
+// CHECK: %[[T:.*]] = onnx.Transpose(%[[D]])
+// CHECK: onnx.MatMul(%{{.*}}, %[[T]])
+func.func @zero_points_by_channel(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 255, 128, 0, 77] : tensor<2x3xui8>>} : () -> tensor<2x3xui8>
+  %z = onnx.Constant() {value = #onnx.tensor<[128, 7] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.3] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[2, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[128] : tensor<ui8>>} : () -> tensor<ui8>
+  %q = onnx.QuantizeLinear(%x, %xs, %xz) : (tensor<4x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
+  %r = onnx.DequantizeLinear(%q, %xs, %xz) : (tensor<4x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xf32>
+  %a = onnx.Cast(%w) {to = 1 : i64} : (tensor<2x3xui8>) -> tensor<2x3xf32>
+  %zs = onnx.Reshape(%z, %n) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2x1xi64>
+  %b = onnx.Cast(%zs) {to = 1 : i64} : (tensor<2x1xi64>) -> tensor<2x1xf32>
+  %c = onnx.Sub(%a, %b) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %ss = onnx.Reshape(%s, %n) : (tensor<2xf32>, tensor<2xi64>) -> tensor<2x1xf32>
+  %d = onnx.Mul(%c, %ss) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %t = onnx.Transpose(%d) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %y = onnx.MatMul(%r, %t) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}
+
+// -----
+
 // No product reads the mask: an addition has no use for its integers.
 // CHECK-LABEL: func.func @unmoved_mask
 // CHECK-NOT: quant.dcast
