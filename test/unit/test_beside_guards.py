@@ -61,6 +61,33 @@ MOVED = [
     Case("raise-qoperator", "Transpose MaxPool Transpose", """
         x: 1x4x4x3xui8
         y = NhwcMaxPool(x) {kernel_shape = array<i64: 2, 2>} : 1x3x3x3xui8""", opset=12),
+    Case("raise-qoperator", "scast LeakyRelu scast", """
+        x: 3x4xui8
+        s = [0.25] : f32
+        z = [7] : ui8
+        y = QLinearLeakyRelu(x, s, z, s, z) : *x!onnx.any"""),
+    Case("raise-qoperator", "scast scast Add scast", """
+        x: 3x4xi8
+        s = [0.25] : f32
+        y = QLinearAdd(x, s, _, x, s, _, s, _) : *x!onnx.any"""),
+    Case("fold-batch-norm", "Gemm", """
+        x: 4x3xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2xf32
+        k = [2.0] : f32
+        m = Mul(x, k) : 4x3xf32
+        y = Gemm(m, w) : 4x2xf32"""),
+    Case("fold-batch-norm", "MatMul", """
+        x: 4x3xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2xf32
+        k = [2.0, 3.0] : 2xf32
+        m = MatMul(x, w) : 4x2xf32
+        y = Mul(m, k) : 4x2xf32"""),
+    Case("fold-batch-norm", "Conv", """
+        x: 1x2x5x3xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2x1x1xf32
+        k = [2.0, 3.0] : 2x1x1xf32
+        m = Mul(x, k) : 1x2x5x3xf32
+        y = Conv(m, w) : 1x3x5x3xf32"""),
     Case("raise-opset", "Clip", """
         x: 2x3xf32
         y = Clip(x) {min = 1.0 : f32, max = 2.0 : f32} : 2x3xf32""", {"to": 11}, opset=10),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from guard_cases import Case, parsed, text
+from test_boundaries import ROW
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
@@ -15,7 +17,7 @@ from qdialect.forms.geometry import pool, pool_counts, reduced_axes, tiled
 from qdialect.forms.spelled import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.sums import _stored_weight  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.tosa.sums import _stored_weight, _two_axes  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.near_ties import _bounds, _within  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.pixels import coordinates
 from qdialect.numerics.tables import reciprocals
@@ -371,3 +373,16 @@ def test_sums_of_four_pixels_fit_where_their_multiplier_says(sizes: tuple[int, i
     context, module = parsed(f"!plain = !quant.uniform<i8:f32, 1.0>\n{coarse}{text(case)}")
     LowerToTosaPass().apply(context, module)
     assert ("tosa.resize" in str(module)) is legal
+
+
+@pytest.mark.parametrize("pads", [((2, 3),), None])
+def test_a_convolution_of_one_axis_is_one_of_two(pads: tuple[tuple[int, int], ...] | None):
+    """The first has one row, which nothing is around."""
+    both = replace(ROW, pads=((0, 0), *pads) if pads else None, kernel=(1, 3), strides=(1, 2))
+    both = replace(both, dilations=(1, 2), sizes=(1, 9), results=(1, 4))
+    names = ("kernel", "strides", "dilations", "sizes", "results")
+    one = replace(both, pads=pads, **{name: getattr(both, name)[1:] for name in names})
+    assert _two_axes(one) == both
+    assert _two_axes(both) is both
+    three = replace(both, **{name: (1, *getattr(both, name)) for name in names})
+    assert isinstance(_two_axes(three), Blocked)
