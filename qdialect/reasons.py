@@ -40,6 +40,8 @@ UNKNOWN_RANK = Blocked(
 )
 
 # Reasons shared by several rules, so that all report them in the same words.
+ACTIVATION_PER_AXIS = Blocked("activation-per-axis", "an activation has a scale for each channel")
+BIAS_BY_ROW = Blocked("bias-shape", "the bias differs by row")
 CLIP_PER_AXIS = Blocked("clip-per-axis", "Clip has one bound, the channels have several")
 COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
 COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
@@ -49,11 +51,13 @@ COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time
 FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
 FLOAT_SUMS = Blocked("float-sums", "the target computes sums of dynamically quantized values in float")
 GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+GROUPED = Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
 INEXACT_ARITHMETIC = Blocked(
     "inexact-arithmetic",
     "the arithmetic may round to the other side of a tie than a cast does",
     "scale by a power of two, or allow --exactness close",
 )
+NO_ROUND_TRIP = Blocked("wide-storage", "not every stored integer survives the way through float")
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 OTHER_OPERAND = Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")

@@ -42,7 +42,7 @@ from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, St
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked, unblocked
+from qdialect.reasons import GROUPED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.uses import goes_into_quantize
@@ -178,7 +178,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
 
     def _float_result(self, op: OnnxOp, spec: Spec, rewriter: Rewriter) -> Blocked | None:
         if spec.geometry.groups > 1:
-            return Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
+            return GROUPED
         if constant(op.operands[1]) is None:
             return COMPUTED_WEIGHT
         blocked = product_guard(op, spec, self._target)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
@@ -71,7 +71,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
 def _is_known_within(value: SSAValue, bounds: Range | None, type: UniformType) -> bool:
     """True if the op that computes `value` from integers gives none outside the bounds, stored integers of its type."""
     op = value.owner
-    known = op.get_trait(KnownRange) if isinstance(op, OnnxOp) else None
+    known = promise_of(op, KnownRange)
     if not isinstance(op, OnnxOp) or known is None or bounds is None:
         return False
     if any(quantized_of(operand.type) is None for operand in op.operands):
@@ -82,7 +82,7 @@ def _is_known_within(value: SSAValue, bounds: Range | None, type: UniformType) -
 def _wider(op: OnnxOp, clamp: Clamp, type: UniformType) -> OnnxOp | None:
     """A clamp or the one in front of it, whichever the other makes redundant on one type; None if neither is."""
     front = op.operands[0].owner
-    before = front.get_trait(Clamp) if isinstance(front, OnnxOp) else None
+    before = promise_of(front, Clamp)
     if not isinstance(front, OnnxOp) or before is None or quantized_of(front.operands[0].type) != type:
         return None
     if not all(fits(each.operands[0], each) for each in (front, op)):

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
@@ -308,7 +308,7 @@ def _is_quantized_next(value: SSAValue) -> bool:
     if type is not None or not value.has_one_use():
         return False
     user = next(iter(value.uses)).operation
-    promise = user.get_trait(Commutes) if isinstance(user, OnnxOp) else None
+    promise = promise_of(user, Commutes)
     return promise is not None and len(user.results) == 1 and _is_quantized_next(user.results[0])
 
 
@@ -357,14 +357,7 @@ class FoldBatchNormPass(RewritePass):
     """True to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        patterns: list[Pattern] = [
-            FoldBehind(self.symmetric, self.lossy),
-            FoldOwnFactors(self.symmetric, self.lossy),
-            FoldInFront(),
-            FoldIntoNormalization(),
-        ]
-        if self.depthwise:
-            patterns.append(FoldAlone())
-        if self.lossy:
-            patterns.append(FoldIntoQuantize())
-        return patterns
+        behind = FoldBehind(self.symmetric, self.lossy), FoldOwnFactors(self.symmetric, self.lossy)
+        alone = [FoldAlone()] if self.depthwise else []
+        quantized = [FoldIntoQuantize()] if self.lossy else []
+        return [*behind, FoldInFront(), FoldIntoNormalization(), *alone, *quantized]

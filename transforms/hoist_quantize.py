@@ -211,10 +211,5 @@ class HoistQuantizePass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         hoist = HoistQuantize(self.activations, self.rewritten, self.selects)
-        return [
-            hoist,
-            HoistStorage(),
-            HoistAcross(),
-            *cleanups(),
-            *silent([QuantizeConstant(), ReadConstant()]),
-        ]
+        constants = silent([QuantizeConstant(), ReadConstant()])
+        return [hoist, HoistStorage(), HoistAcross(), *cleanups(), *constants]

@@ -22,7 +22,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -74,7 +74,7 @@ def _is_joined(value: SSAValue) -> bool:
 def _carried(value: SSAValue) -> Sequence[SSAValue]:
     """The values whose elements an op moves into `value`; none if it computes."""
     op = value.owner
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     return promise.operand_values(op) if promise is not None and isinstance(op, OnnxOp) else ()
 
 

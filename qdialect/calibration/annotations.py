@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.values import constant, constant_array, is_float32
 from qdialect.promises.base import Commutes
@@ -50,7 +50,7 @@ def annotate(
 
 
 def _selects_infinity(op: Operation) -> bool:
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     if promise is None or not isinstance(op, OnnxOp):
         return False
     arrays = (constant_array(value) for value in promise.operand_values(op) if is_float32(value))

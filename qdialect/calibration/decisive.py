@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.ir.interface import main_of
 from qdialect.ir.place import end_of
@@ -40,7 +40,7 @@ def chosen(module: ModuleOp) -> frozenset[int]:
 
 def _is_choice(value: SSAValue) -> bool:
     op = value.owner
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     if promise is None or not isinstance(op, OnnxOp) or not promise.selects or promise.results(op):
         return False
     return list(promise.operands(op)) == [0] and is_float32(op.operands[0])
@@ -48,7 +48,7 @@ def _is_choice(value: SSAValue) -> bool:
 
 def _is_row_of_shares(value: SSAValue) -> bool:
     op = value.owner
-    known = op.get_trait(KnownRange) if isinstance(op, OnnxOp) else None
+    known = promise_of(op, KnownRange)
     if known is None or not known.shares or not is_float32(value) or not is_float32(op_operand(value)):
         return False
     shape = shape_of(value.type)

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
@@ -335,9 +335,9 @@ def _is_convolved(value: SSAValue) -> bool:
 
 
 def _convolves(op: Operation) -> bool:
-    return isinstance(op, OnnxOp) and op.get_trait(Linear) is not None and op.get_trait(Window) is not None
+    return promise_of(op, Linear) is not None and op.get_trait(Window) is not None
 
 
 def _follows_linear(op: Operation) -> bool:
     above = op.operands[0].owner
-    return isinstance(above, OnnxOp) and above.get_trait(Linear) is not None and op.operands[0].has_one_use()
+    return promise_of(above, Linear) is not None and op.operands[0].has_one_use()

@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.ir.values import constant, real_constant
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.base import Commutes
@@ -40,7 +40,7 @@ def _of_constant(value: SSAValue) -> Bounds | None:
 def _new(value: SSAValue, state: SSAValue) -> frozenset[SSAValue]:
     """The new values of a state after an iteration, through a choice between that and the old state, or a constant."""
     op = value.owner
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     if promise is not None and isinstance(op, OnnxOp) and len(values := promise.operand_values(op)) > 1:
         return frozenset(v for v in values if v is not state and constant(v) is None)
     return frozenset((value,))
@@ -49,7 +49,7 @@ def _new(value: SSAValue, state: SSAValue) -> frozenset[SSAValue]:
 def argument_range(value: BlockArgument, outside: Outside) -> Bounds | None:
     """The range of an argument of a body; None if it cannot be derived."""
     op = value.block.parent_op()
-    carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
+    carries = promise_of(op, Carries)
     if not isinstance(op, OnnxOp) or carries is None or carries.branches:
         return None
     slots = carries.slots(op)
@@ -110,7 +110,7 @@ def inner_layers(func: FuncOp) -> list[OnnxOp]:
     """The linear ops with constant weights in bodies of Loop and Scan."""
     layers: list[OnnxOp] = []
     for op in func.body.block.ops:
-        carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
+        carries = promise_of(op, Carries)
         if carries is None or carries.branches:
             continue
         inside = (one for region in op.regions for one in region.block.ops)

@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import tensor_name
@@ -70,7 +70,7 @@ def channel_axis(value: SSAValue) -> int | None:
     axes: set[int] = set()
     for use in value.uses:
         op = use.operation
-        linear = op.get_trait(Linear) if isinstance(op, OnnxOp) and use.index == 0 else None
+        linear = promise_of(op, Linear) if use.index == 0 else None
         rank = rank_of(value)
         if linear is None or rank is None or rank < 2:
             continue

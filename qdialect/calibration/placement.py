@@ -20,7 +20,7 @@ from qdialect.calibration.existing import is_integer, is_quantized, own_type
 from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Costing, Expected, elements_of
 from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.ir.values import constant, is_float32
@@ -256,7 +256,7 @@ class _Graph:
         for use in value.uses:
             op = use.operation
             node = self.nodes.get(op)
-            promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+            promise = promise_of(op, Commutes)
             if promise is not None and use.index not in promise.operands(op):  # pyright: ignore[reportArgumentType]
                 readers.append(None)
             elif promise is not None and not promise.results(op):  # pyright: ignore[reportArgumentType]

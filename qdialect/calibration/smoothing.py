@@ -20,7 +20,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.ir.build import constant_op
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, location, tensor_name
@@ -169,7 +169,7 @@ def _scale_weight(op: OnnxOp, s: Array) -> None:
 def _places(group: Group, count: int) -> tuple[int, ...]:
     """Operands of the activation's producer that can absorb the factor for these layers alone; empty if none can."""
     op = group.value.owner
-    promise = op.get_trait(Scaled) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Scaled)
     users = {use.operation for use in group.value.uses}
     if promise is None or not isinstance(op, OnnxOp) or users != set(group.layers):
         return ()

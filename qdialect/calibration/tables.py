@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect.calibration.nearest import STORAGE, rounded
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, UniformType
@@ -73,7 +73,7 @@ def _is_table(value: SSAValue) -> bool:
 
 def _takes(op: object, target: Target) -> bool:
     """True if an op gathers elements of its first operand by computed indices, and supports integers."""
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     if promise is None or not isinstance(op, OnnxOp) or promise.selects or not promise.moves_storage:
         return False
     if list(promise.operands(op)) != [0] or KEEP_FLOAT in op.attributes:

@@ -35,7 +35,7 @@ from qdialect.compiler.sequential import corrected
 from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import promise_of
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import Half
 from qdialect.errors import UserError
@@ -317,7 +317,7 @@ def count_layers(module: ModuleOp, candidates: Candidates) -> int:
 
 def _is_half(op: Operation) -> bool:
     """True if an op is linear in half precision, which is not profiled."""
-    linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+    linear = promise_of(op, Linear)
     return linear is not None and isinstance(element_of(op.operands[0].type), Half)
 
 

@@ -168,6 +168,11 @@ class OnnxOp(Operation):
         return cls.create(**onnx_text.parse_op(parser))
 
 
+def promise_of(owner: object, kind: type[OpTraitInvT]) -> OpTraitInvT | None:
+    """What the owner of a value, or any op, promises; None for a block, and for an op of another dialect."""
+    return owner.get_trait(kind) if isinstance(owner, OnnxOp) else None
+
+
 class ConstantOp(OnnxOp):
     """A constant. If its result has a quantized type, the value holds the stored integers."""
 

@@ -21,7 +21,7 @@ from qdialect.forms.foreign import StandsFor, channels_first
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
-from qdialect.promises.clamping import CLIP_WITH_INPUTS
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, OLD_CLIP
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 FIRST_LAYER_NORMALIZATION = 17
@@ -64,7 +64,7 @@ def _plain(op: OnnxOp) -> dict[str, Attribute]:
 def _convolution(op: OnnxOp) -> Parts:
     """FusedConv: Conv, an addition to its result, an activation."""
     if onnx_opset(op) < CLIP_WITH_INPUTS:
-        return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
+        return OLD_CLIP
     nodes, type = Nodes(), op.results[0].type
     x = nodes.add("Conv", [op.input(k) for k in range(3)], type, _plain(op))
     if (added := op.input(3)) is not None:

@@ -19,7 +19,7 @@ from qdialect.forms.geometry import nearest, reduced_axes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
-from qdialect.reasons import Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 FEW = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""
@@ -79,7 +79,7 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return pooled
     shape = shape_of(x.type)
     if shape is None:
-        return Blocked("unknown-rank", "the operand's rank is not known")
+        return UNKNOWN_RANK
     axes, nodes = range(2, len(shape)), Nodes()
     stated = onnx_opset(op) < 18
     inputs = [x] if stated else [x, nodes.constant(axes, np.int64)]

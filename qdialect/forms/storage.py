@@ -68,7 +68,7 @@ def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
     if type.axis is not None:
         shape = shape_of(op.operands[0].type)
         if shape is None:
-            return Blocked("unknown-rank", "the operand's rank is not known")
+            return UNKNOWN_RANK
         zeros = numerics.expand_parameters(zeros, shape, type.axis)
     return zeros.astype(type.storage.dtype)
 

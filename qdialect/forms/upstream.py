@@ -33,7 +33,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.base import Form
 from qdialect.ir.values import constant
-from qdialect.reasons import Blocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
 
 TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 """Permutations between the layouts: channels last, and channels first as in ONNX."""
@@ -240,7 +240,7 @@ def per_tensor(value: SSAValue) -> UniformType | Blocked | None:
     """The quantized type of a value, None if it is not quantized; `Blocked` unless per tensor."""
     type = quantized_of(value.type)
     if type is not None and not type.is_per_tensor:
-        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+        return ACTIVATION_PER_AXIS
     return type
 
 

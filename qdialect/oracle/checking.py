@@ -34,7 +34,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, promise_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -276,7 +276,7 @@ def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
     """The results of Loop and Scan, and values computed from them, down to the next cut."""
     values: set[SSAValue] = set()
     for op in main_of(module).body.block.ops:
-        promise = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
+        promise = promise_of(op, Carries)
         rounds = promise is not None and any(s.argument is not None for s in promise.slots(op))  # pyright: ignore
         if rounds or any(o in values and o not in cut for inner in op.walk() for o in inner.operands):
             values.update(op.results)

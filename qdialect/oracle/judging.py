@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
@@ -64,7 +64,7 @@ def step_of(op: Operation, real: Array) -> Array | None:
         scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
         step = scales.astype(np.float64)
     else:
-        linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+        linear = promise_of(op, Linear)
         bias = op.input(2) if isinstance(op, OnnxOp) and linear is not None and linear.has_bias else None
         type = None if bias is None else quantized_of(bias.type)
         if type is None or quantized_of(op.results[0].type) is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -156,7 +156,7 @@ class HoistAcross(OnOp[QuantizeOp]):
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         owner = source.owner
-        promise = owner.get_trait(Carries) if isinstance(owner, OnnxOp) else None
+        promise = promise_of(owner, Carries)
         if promise is None or not isinstance(owner, OnnxOp) or not isinstance(source, OpResult):
             return None
         slot = next((s for s in promise.slots(owner) if s.result == source.index), None)

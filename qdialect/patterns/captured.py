@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
@@ -166,7 +166,7 @@ def part_biases(module: ModuleOp) -> None:
             continue
         for place, value in enumerate(op.operands):
             cast, product = written_dequantize(value), op.operands[1 - place].owner
-            linear = product.get_trait(Linear) if isinstance(product, OnnxOp) else None
+            linear = promise_of(product, Linear)
             if cast is None or linear is None or not isinstance(product, OnnxOp) or linear.has_bias:
                 continue
             if element_of(cast.operands[0].type) == I32 and _has_other_steps(cast, product):

@@ -15,8 +15,8 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, with_ele
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST
-from qdialect.reasons import Blocked
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP
+from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 
@@ -43,7 +43,7 @@ class FoldRequantize(OnOp[QuantizeOp]):
         if q.type != op.results[0].type and not _repeats(source.op.element_type, type):
             return Blocked("other-parameters", "a pair with other parameters rounds a second time")
         if not type.round_trips:
-            return Blocked("wide-storage", "not every stored integer survives the way through float")
+            return NO_ROUND_TRIP
         if q.type == op.results[0].type:
             rewriter.replace(op, [], [q])
             return None
@@ -167,7 +167,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         if type.storage.is_full_range or isinstance(op.operands[0].owner, ConstantOp):
             return None
         if onnx_opset(op) < CLIP_WITH_INPUTS:
-            return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
+            return OLD_CLIP
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
             return Blocked("narrow-users", "an op takes the narrower type as it is")
         wide = type.replace(storage=Storage.make(type.storage.width, type.storage.signed))

@@ -21,13 +21,12 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.undefined import Undefined
-from qdialect.reasons import Blocked
+from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
 from qdialect.targets import Target
 
 INDICES_USED = Blocked("indices-used", "the op also returns indices, and rounded elements may be equal")
 NOT_A_NUMBER = Blocked("not-a-number", "a NaN would be quantized to the least integer before the selection")
-NO_ROUND_TRIP = Blocked("wide-storage", "not every stored integer survives the way through float")
 OTHER_TYPE = Blocked("other-type", "the op gives another type for operands of these types")
 PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
 

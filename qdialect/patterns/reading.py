@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -34,7 +34,7 @@ def retyped(chain: Sequence[OnnxOp | QuantizeOp], type: UniformType) -> list[Ope
     """An op with one result, and those that move it, as new operations on another quantized type."""
     ops: list[Operation] = []
     for op in chain:
-        promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) and ops else None
+        promise = promise_of(op, Commutes) if ops else None
         if isinstance(op, QuantizeOp):
             new: Operation = QuantizeOp(op.operands[0], type)
         elif promise is not None:

@@ -30,7 +30,7 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import element_of, onnx_element, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.spelled import Spelled
@@ -321,7 +321,7 @@ def _hides_casts(value: SSAValue) -> bool:
                 return False
             continue
         move = one.owner
-        promise = move.get_trait(Commutes) if isinstance(move, OnnxOp) else None
+        promise = promise_of(move, Commutes)
         if promise is None or not isinstance(move, OnnxOp):
             return False
         hides |= move.op_type not in target(SESSION).moved_past

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import expressed_of
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
 from qdialect.numerics import Array
@@ -145,5 +145,5 @@ AFFINE: dict[tuple[str, str], Affine] = {
 def affine_map(value: SSAValue) -> AffineMap | Blocked | None:
     """The map of the op that makes `value`; None if it is not affine."""
     op = value.owner
-    promise = op.get_trait(Affine) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Affine)
     return None if promise is None else promise.map(op)  # pyright: ignore[reportArgumentType]

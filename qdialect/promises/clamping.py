@@ -19,9 +19,11 @@ from qdialect.ir.values import is_constant, real_constant
 from qdialect.numerics import Array
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
+from qdialect.reasons import Blocked
 
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as operands."""
+OLD_CLIP = Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
 MOST = 1 << 18
 """Greatest number of values that are tested, over all scales."""
 

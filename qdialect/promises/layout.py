@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Block, Operation
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, static_shape
@@ -344,7 +344,7 @@ class Permutes(Promise):
 
 def order_of(op: Operation | Block | None) -> tuple[int, ...] | None:
     """The permutation of an op that transposes; None for another op, or if the rank is unknown."""
-    promise = op.get_trait(Permutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Permutes)
     return promise.order(op) if promise is not None and isinstance(op, OnnxOp) else None
 
 

@@ -27,7 +27,7 @@ from qdialect.promises.joins import Joins
 from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
 from qdialect.targets import Target
 
 BYTE, SUM_OF_TWO = 255, 2**15 - 1
@@ -80,7 +80,7 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     if target.per_tensor_windows and not (
         x.is_per_tensor or linear.is_depthwise(op, op.int_attr("group", 1))
     ):
-        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+        return ACTIVATION_PER_AXIS
     return None
 
 
@@ -145,7 +145,7 @@ def _of_type(
             "quantize the model to what it reads",
         )
     if target.weight_scales_only and not weight and not constant and type.axis is not None:
-        yield Blocked("activation-per-axis", "an activation has a scale for each channel")
+        yield ACTIVATION_PER_AXIS
 
 
 def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:

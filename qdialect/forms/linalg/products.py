@@ -30,7 +30,7 @@ from qdialect.forms.linalg.sums import (
     wrapped,
 )
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.reasons import GEMM_FORM, Blocked, unblocked
+from qdialect.reasons import BIAS_BY_ROW, GEMM_FORM, Blocked, unblocked
 
 SIGNED_WEIGHT = Blocked(
     "storage-type", "a computed operand is stored unsigned, or has a scale for each channel"
@@ -150,7 +150,7 @@ def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     bias = op.input(2)
     columns, sizes = known_shape(op.results[0].type)[1:], () if bias is None else known_shape(bias.type)
     if prod(sizes) != 1 and (prod(sizes) != prod(columns) or sizes[-1:] != columns):
-        return Blocked("bias-shape", "the bias differs by row")
+        return BIAS_BY_ROW
     site.give(op.results[0], unblocked(_multiplied(op, site, left, right, turned)))
     return None
 

@@ -31,6 +31,7 @@ from qdialect.forms.tosa.site import (
 from qdialect.forms.upstream import COMPARED_TYPE, TO_FIRST, TO_LAST
 from qdialect.reasons import Blocked, unblocked
 
+DILATED = Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
 IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
 LARGEST_WINDOW = 64
 """Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
@@ -50,7 +51,7 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     else:
         window = pool(op)
         if prod(window.dilations) != 1:
-            return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
+            return DILATED
         kernel, strides, pads = window.kernel, window.strides, window.pads
     image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
     image, amounts = fitted(site, image, result[1:3], kernel, strides, (1, 1), pads)
@@ -95,7 +96,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if prod(window.dilations) != 1:
-        return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
+        return DILATED
     counts = pool_counts(op, window).astype(np.int64)
     if not counts.all():
         return Blocked("empty-window", "a window sees pads alone, and the mean of no pixels is no number")

@@ -36,7 +36,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
 from qdialect.numerics.near_ties import Factors, faithful_rounding
-from qdialect.reasons import Blocked, unblocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked, unblocked
 
 LOW, HIGH = -128, 127
 MOST_OPERANDS = 64
@@ -64,7 +64,7 @@ def activation(value: SSAValue) -> UniformType | Blocked:
     if 0 in known_shape(value.type):
         return EMPTY
     if not type.is_per_tensor:
-        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+        return ACTIVATION_PER_AXIS
     if type.storage.width != 8 or not type.storage.signed:
         return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
     if not isinstance(type.expressed, Float32Type):

@@ -22,7 +22,7 @@ from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations,
 from qdialect.ir.values import constant_array
 from qdialect.promises.linear import LINEAR, Linear
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked, unblocked
+from qdialect.reasons import BIAS_BY_ROW, COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked, unblocked
 
 WEIGHT_ZEROS = Blocked(
     "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
@@ -92,7 +92,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
     else:  # in steps of x_scale * w_scale, as the verifier asks
         array = array.astype(np.int32) - type.zero_points.astype(np.int32)
     if array.size != 1 and (array.size != channels or array.shape[-1] != channels):
-        return Blocked("bias-shape", "the bias differs by row")
+        return BIAS_BY_ROW
     return np.broadcast_to(array.reshape(-1), (channels,))
 
 

@@ -24,6 +24,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import (
     MOVES,
+    OLD_SLICES,
     SLICES,
     SOME_SIZE,
     UNKNOWN_CHANNELS,
@@ -125,7 +126,7 @@ def _slices(spec: Spec, costs: Costs) -> JoinAxes:
     if depth > DEEPEST:
         blocked = Blocked("large-window", f"more than {DEEPEST} slices would stand side by side")
     elif blocked is None and spec.opset < SLICES:
-        blocked = Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
+        blocked = OLD_SLICES
     return JoinAxes(spec.of(after, images), cost=taken, saves=2 * MOVES, blocked=blocked, before=g)
 
 

@@ -25,7 +25,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, ImageNodes, Spec, Step
 from qdialect.promises.window import OTHER_SHAPE, Geometry
-from qdialect.reasons import Blocked
+from qdialect.reasons import GROUPED, Blocked
 from qdialect.targets.pricing import SPREADING, Convolution, Costs, by_group, cost
 
 LARGEST_WINDOW = 1 << 16
@@ -159,7 +159,7 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     if g.axes > 2 or g.sizes[-1] == DYNAMIC:
         return Blocked("unknown-width", "the width is not known, or there are more than two spatial axes")
     if g.groups > 1 and spec.is_float:
-        return Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
+        return GROUPED
     if g.pads is None:
         return Blocked("auto-pad", "the pads of the transposed convolution follow from its sizes (auto_pad)")
     if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:

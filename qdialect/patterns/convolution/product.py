@@ -20,7 +20,7 @@ from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import known_array, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
-from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec
+from qdialect.patterns.convolution.step import OLD_SLICES, SLICES, ImageNodes, Spec
 from qdialect.promises.window import UNRESOLVED_PADS
 from qdialect.reasons import COMPUTED_BIAS, UNKNOWN_RANK, Blocked
 from qdialect.targets import Target
@@ -37,7 +37,7 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
     if bias is not None and real_constant(bias) is None:
         return COMPUTED_BIAS
     if spec.opset < SLICES and not spec.geometry.is_pointwise:
-        return Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
+        return OLD_SLICES
     if w is None or not target.has_kernel(PRODUCT, ["u8", w.storage.name], "f32"):
         return Blocked("no-kernel", f"{target.name} has no {PRODUCT} for this weight")
     return None

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import (
     DYNAMIC,
     known_element,
@@ -77,5 +77,5 @@ def _channels_last(x: SSAValue, nodes: ImageNodes) -> SSAValue:
 
 
 def _reshapes(op: object) -> TypeGuard[OnnxOp]:
-    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    promise = promise_of(op, Commutes)
     return promise is not None and promise.keeps_order

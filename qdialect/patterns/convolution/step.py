@@ -25,6 +25,7 @@ SOME_IMAGES = 4
 """Size assumed for an unknown batch: a model with an open batch is sometimes run with more than one image."""
 SLICES = 11
 """The first opset in which Slice and Pad take 8-bit elements, and bounds as operands."""
+OLD_SLICES = Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
 TO_THE_END = 2**63 - 1
 
 UNKNOWN_CHANNELS = Blocked(
