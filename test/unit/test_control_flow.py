@@ -212,7 +212,7 @@ def count(proto: onnx.ModelProto, *op_types: str) -> int:
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("target", ["onnxruntime", "generic", "tensorrt"])
 @pytest.mark.parametrize("exactness", ["exact", "close"])
-def test_numbers_stay(name: str, target: str, exactness: str):
+def test_compiled_control_flow_computes_the_same_numbers(name: str, target: str, exactness: str):
     proto, feeds = MODELS[name]()
     before = [run(proto, feed) for feed in feeds]
     module = import_model(proto)
@@ -232,7 +232,7 @@ def test_numbers_stay(name: str, target: str, exactness: str):
 
 
 @pytest.mark.parametrize("name", INTEGER)
-def test_integers_cross(name: str):
+def test_integers_cross_the_borders_of_bodies(name: str):
     proto, _ = MODELS[name]()
     module = import_model(proto)
     qdialect.compile(module)

@@ -114,7 +114,7 @@ def test_cutting_columns_into_blocks_changes_nothing(act_order: bool) -> None:
         np.testing.assert_array_equal(cut, whole)
 
 
-def test_depthwise() -> None:
+def test_each_depthwise_channel_is_rounded_by_its_own_inputs() -> None:
     rng = np.random.default_rng(4)
     x = np.cumsum(rng.normal(size=(6, 5, 12, 13)), axis=3).astype(np.float32)
     weight = rng.normal(size=(5, 1, 3, 3)).astype(np.float32)
@@ -237,7 +237,7 @@ def test_blocks_in_parts() -> None:
         np.testing.assert_array_equal(scales[:, 3 * k : 3 * k + 3], own[1])
 
 
-def test_blocked_codes() -> None:
+def test_blocks_have_less_error_than_rounding_to_nearest() -> None:
     gains: list[float] = []
     for seed in range(20):
         w, h = problem(seed, summed=72)

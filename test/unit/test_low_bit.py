@@ -84,7 +84,7 @@ def feeds_of(draw: np.random.Generator) -> dict[str, Any]:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("block", [0, 16])
 @pytest.mark.parametrize("kind", ["INT4", "UINT4", "INT8", "UINT8"])
-def test_negative_scales(kind: str, block: int, target: str):
+def test_negative_scales_of_low_bit_weights_keep_the_numbers(kind: str, block: int, target: str):
     """As NNCF writes symmetric weights: the integer of the largest magnitude is the lowest, whatever its sign."""
     draw, bits, low = (
         np.random.default_rng(3),

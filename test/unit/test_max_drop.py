@@ -56,7 +56,7 @@ def test_what_is_no_limit(text: str) -> None:
         parse_limit(text)
 
 
-def test_limits() -> None:
+def test_a_limit_is_decibels_or_percent() -> None:
     assert parse_limit("40dB").noise == pytest.approx(1e-4)
     assert parse_limit("0.5 %").changed == pytest.approx(0.005)
 

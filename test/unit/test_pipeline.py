@@ -126,7 +126,7 @@ def test_one_step_sees_at_once_what_each_of_its_passes_rewrites():
 
 
 @pytest.mark.parametrize("text", ["", " ", "builtin.module()", "builtin.module( )"])
-def test_no_passes(text: str):
+def test_an_empty_pipeline_is_no_passes(text: str):
     assert parse_pipeline(text, PASSES) == []
 
 

@@ -103,7 +103,7 @@ def test_what_is_no_number_leaves_a_tensor_without_range(bad: float, tmp_path: P
         assert one.is_unbounded
 
 
-def test_ranges() -> None:
+def test_a_percentile_clips_and_mse_has_least_error() -> None:
     result = Statistics()
     draw = np.random.default_rng(0)
     x = np.concatenate([draw.normal(size=100_000), [40.0]]).astype(np.float32)

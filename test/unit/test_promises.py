@@ -366,7 +366,7 @@ def agree(case: Case, before: ModuleOp, feeds: Feeds, one: type[SinkDequantizePa
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_split(axis: int | None):
+def test_each_part_of_a_split_keeps_its_numbers(axis: int | None):
     type = quantized("i8", axis, (3, 256), 0.02, -3)
     parts = {0: (2, 256), 1: (1, 256)}
     body = ints("c", 2, 1) + f"%q = quant.scast %x : tensor<3x256xi8> to {tensor((3, 256), type)}\n"

@@ -59,7 +59,7 @@ def wide(channels: int = 4096, seed: int = 0) -> UniformType:
         ("u17", 0, 2**17 - 1, np.uint32),
     ],
 )
-def test_storage(name: str, low: int, high: int, dtype: npt.DTypeLike):
+def test_a_storage_has_the_bounds_of_its_name(name: str, low: int, high: int, dtype: npt.DTypeLike):
     storage = Storage.of(name)
     assert (storage.low, storage.high, storage.dtype, storage.name) == (low, high, dtype, name)
     assert storage.is_full_range
@@ -228,7 +228,7 @@ def test_damaged_text_is_an_error_of_parsing(seed: int):
 # --- Deriving ---
 
 
-def test_derived_types():
+def test_replace_changes_what_it_names():
     assert str(SAME.replace(axis=0)) == "!quant.uniform<i8:f32:0, {0.5:3,0.25:-4}>"
     assert (
         str(SAME.replace(scales=[2, 4, 8], zero_points=1)) == "!quant.uniform<i8:f32:1, {2.0:1,4.0:1,8.0:1}>"

@@ -244,7 +244,7 @@ def test_a_profile_of_another_model(folder: Path, tmp_path: Path, capsys: pytest
     assert "different models" in capsys.readouterr().err
 
 
-def test_the_function(folder: Path) -> None:
+def test_quantize_takes_a_module_or_a_path(folder: Path) -> None:
     module = qdialect.load(folder / "float.onnx")
     done = qdialect.quantize(module, [{"x": row[None]} for row in samples()])
     assert done.integer == done.layers == 3

@@ -79,7 +79,7 @@ QUANTIZERS = {
 
 @pytest.mark.parametrize("name", QUANTIZERS)
 @pytest.mark.parametrize("scale", [4.0, 0.25, 0.037, 3.1])
-def test_quantizer(name: str, scale: float):
+def test_arithmetic_that_quantizes_becomes_a_cast(name: str, scale: float):
     nodes, bounds, output = QUANTIZERS[name]
     spread = np.exp2(np.arange(4, dtype=np.float32) - 1).reshape(4, 1)
     constants = {"m": 1 / scale, "s": scale, "z": 37.0, "mc": spread / np.float32(scale), **bounds}

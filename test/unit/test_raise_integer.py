@@ -66,7 +66,9 @@ def product(
 @pytest.mark.parametrize("integer_bias", [True, False])
 @pytest.mark.parametrize("quantized", [True, False])
 @pytest.mark.parametrize("form", ["qoperator", "qdq"])
-def test_product(conv: bool, per_channel: bool, integer_bias: bool, quantized: bool, form: str):
+def test_an_integer_product_is_written_in_each_form(
+    conv: bool, per_channel: bool, integer_bias: bool, quantized: bool, form: str
+):
     original = product(conv=conv, per_channel=per_channel, integer_bias=integer_bias, quantized=quantized)
     module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
     compile(module, "onnxruntime" if form == "qoperator" else "generic", form)

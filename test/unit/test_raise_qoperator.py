@@ -119,7 +119,7 @@ def conv(dtype: str, weight: str, per_channel: bool, bias: bool) -> tuple[onnx.M
     ("dtype", "weight", "per_channel", "bias"),
     [("uint8", "int8", True, True), ("uint8", "uint8", False, True), ("int8", "int8", True, False)],
 )
-def test_conv(dtype: str, weight: str, per_channel: bool, bias: bool):
+def test_a_qlinear_conv_is_a_conv_between_casts(dtype: str, weight: str, per_channel: bool, bias: bool):
     original, feeds = conv(dtype, weight, per_channel, bias)
     qdq = as_qdq(original)
     assert operators(qdq) == {"QuantizeLinear", "DequantizeLinear", "Conv"}
@@ -144,7 +144,7 @@ def matmul(op_type: str, per_column: bool) -> tuple[onnx.ModelProto, Values]:
 
 @pytest.mark.parametrize("op_type", ["QLinearMatMul", "MatMulIntegerToFloat"])
 @pytest.mark.parametrize("per_column", [True, False])
-def test_matmul(op_type: str, per_column: bool):
+def test_a_quantized_matmul_is_a_matmul_between_casts(op_type: str, per_column: bool):
     original, feeds = matmul(op_type, per_column)
     qdq = as_qdq(original)
     assert "MatMul" in operators(qdq)
@@ -172,7 +172,7 @@ def gemm(float_result: bool, alpha: float = 1.0) -> tuple[onnx.ModelProto, Value
 
 
 @pytest.mark.parametrize("float_result", [True, False])
-def test_gemm(float_result: bool):
+def test_a_qgemm_is_a_gemm_between_casts(float_result: bool):
     original, feeds = gemm(float_result)
     qdq = as_qdq(original)
     assert operators(qdq) - {"QuantizeLinear"} == {"DequantizeLinear", "Gemm"}
@@ -210,7 +210,7 @@ def unary(op_type: str, attributes: dict[str, Any], dtype: str = "uint8") -> tup
 
 @pytest.mark.parametrize("op_type", UNARY)
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
-def test_unary(op_type: str, dtype: str):
+def test_a_unary_qlinear_op_is_the_op_between_casts(op_type: str, dtype: str):
     original, feeds = unary(op_type, UNARY[op_type], dtype)
     qdq = as_qdq(original)
     assert operators(qdq) == {"QuantizeLinear", "DequantizeLinear", op_type.removeprefix("QLinear")}
@@ -235,7 +235,7 @@ def test_node_that_means_something_else_stays():
 
 
 @pytest.mark.parametrize("op_type", ["QLinearAdd", "QLinearMul"])
-def test_binary_broadcasts(op_type: str):
+def test_a_binary_qlinear_op_broadcasts_between_casts(op_type: str):
     feeds = {"a": integers("uint8", 2, 5, 3), "b": integers("uint8", 5, 1)}
     constants = {
         **parameters("a", 0.03, 117, "uint8"),

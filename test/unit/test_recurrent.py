@@ -158,7 +158,7 @@ ACTIVATIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("attributes", ACTIVATIONS, ids=str)
-def test_activations(attributes: dict[str, Any], tmp_path: Path) -> None:
+def test_an_rnn_step_by_step_has_its_activation(attributes: dict[str, Any], tmp_path: Path) -> None:
     proto, feeds = model("RNN", **attributes)
     close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
@@ -181,7 +181,7 @@ def test_names_of_activations_in_any_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", GATES)
-def test_batch_first(kind: str, tmp_path: Path) -> None:
+def test_batch_first_is_time_first_transposed(kind: str, tmp_path: Path) -> None:
     """onnxruntime has no kernel for it: the same sequences, time first, are what it should give."""
     first, feeds = model(kind, layout=1, direction="bidirectional", initial=True)
     got = run(apart(first, tmp_path), feeds)

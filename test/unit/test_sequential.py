@@ -88,7 +88,7 @@ def test_means_are_those_of_the_float_model() -> None:
     assert shift_biases(module, shifts) == LAYERS - 1
 
 
-def test_products() -> None:
+def test_products_are_counted_by_rows_and_weights() -> None:
     module = model()
     number_layers(module)
     assert products(module, {0: 10, 4: 3}) == 10 * 54 + 3 * 6

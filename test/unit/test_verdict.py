@@ -61,7 +61,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     return captured.err.splitlines()
 
 
-def test_five_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_compile_ends_with_five_lines_unless_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path, out = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx")
     share = 100 * 2 * 16 * 6 / PRODUCTS
     lines = said(capsys, "compile", path, "-o", out)
