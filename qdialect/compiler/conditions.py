@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -42,10 +42,6 @@ def raised(module: ModuleOp) -> Iterator[Operation]:
                 yield op
 
 
-def _is_dequantized(value: SSAValue) -> bool:
-    return isinstance(value.owner, DequantizeOp)
-
-
 def fused(module: ModuleOp) -> Iterator[Operation]:
     """Ops between casts that have an integer kernel, without a remark."""
     for op in _unexplained(module):
@@ -53,7 +49,7 @@ def fused(module: ModuleOp) -> Iterator[Operation]:
             continue
         computed = [value for value in op.operands if constant(value) is None]
         users = [use.operation for use in op.results[0].uses]
-        if computed and users and all(map(_is_dequantized, computed)):
+        if computed and users and all(isinstance(value.owner, DequantizeOp) for value in computed):
             if all(isinstance(user, QuantizeOp) for user in users):
                 yield op
 

@@ -31,7 +31,7 @@ SHAPES: list[tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]] = [
 @pytest.mark.parametrize("batch", [2, "N"])
 @pytest.mark.parametrize("sized", [False, True])
 @pytest.mark.parametrize(("attributes", "shape", "result"), SHAPES)
-def test_a_resize_as_a_product_gives_the_same_pixels(
+def test_same_pixels_of_a_product(
     attributes: dict[str, Any],
     shape: tuple[int, ...],
     result: tuple[int, ...],
@@ -73,7 +73,7 @@ BYTES: list[tuple[tuple[int, ...], tuple[float, ...], str]] = [
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(("shape", "scales", "mode"), BYTES)
-def test_a_resize_as_a_product_gives_the_same_bytes(
+def test_same_bytes_of_a_product(
     shape: tuple[int, ...], scales: tuple[float, ...], mode: str, dtype: Any, tmp_path: Path
 ):
     g = Graph()

@@ -66,7 +66,7 @@ def product(
 @pytest.mark.parametrize("integer_bias", [True, False])
 @pytest.mark.parametrize("quantized", [True, False])
 @pytest.mark.parametrize("form", ["qoperator", "qdq"])
-def test_an_integer_product_is_written_in_each_form(
+def test_each_form_writes_integer_products(
     conv: bool, per_channel: bool, integer_bias: bool, quantized: bool, form: str
 ):
     original = product(conv=conv, per_channel=per_channel, integer_bias=integer_bias, quantized=quantized)
