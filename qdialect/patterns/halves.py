@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
@@ -19,6 +19,8 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
 HALVES = Float16Type | BFloat16Type
+CASTS_OF_HALVES = 19
+"""The first opset whose casts take and give half precision."""
 
 
 def _of_half(type: UniformType, expressed: Attribute) -> UniformType | None:
@@ -67,7 +69,8 @@ class QuantizeInHalf(OnOp[QuantizeOp]):
 
 def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
     """
-    Casts whose scales are no numbers of their half precision, as casts of f32 with a Cast beside them.
+    Casts whose scales are no numbers of their half precision, or all in an opset that has none of half precision, as
+    casts of f32 with a Cast beside them.
 
     No op of the module is on quantized types any more. The inverse of the patterns above; True if there are such casts.
     """
@@ -78,6 +81,8 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
             continue
         type = op.element_type
         wide = written_type(type)
+        if onnx_opset(op) < CASTS_OF_HALVES:
+            wide = wide.replace(expressed=f32)
         if wide == type:
             continue
         any_widened = True

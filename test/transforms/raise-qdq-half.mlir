@@ -3,6 +3,7 @@
 
 // Casts of f32 and the Casts around them are casts of half precision, whose scale is an f32.
 
+builtin.module attributes {onnx.opset_import = {ai.onnx = 19 : i64}} {
 // CHECK-LABEL: func.func @pair(
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf16> to tensor<2x3x!quant.uniform<u8:f16, 0.031:13>>
 // CHECK-NEXT: quant.dcast %[[Q]] : {{.*}} to tensor<2x3xf16>
@@ -85,4 +86,5 @@ func.func @unmoved_other_casts(%x: tensor<2xi32>) -> tensor<2xi32> {
   %d = onnx.DequantizeLinear(%q, %s) : (tensor<2xui8>, tensor<f32>) -> tensor<2xf32>
   %r = onnx.Cast(%d) {to = 6 : i64} : (tensor<2xf32>) -> tensor<2xi32>
   func.return %r : tensor<2xi32>
+}
 }
