@@ -113,12 +113,13 @@ def _normalization(op: OnnxOp) -> Parts | Blocked:
 def _softmax(op: OnnxOp) -> Parts | Blocked:
     """Softmax before opset 13, over all axes from `axis` on together, by default the second."""
     rank, axis = rank_of(op.operands[0]), op.int_attr("axis", 1)
-    if axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1):
+    shape = static_shape(op.operands[0])
+    is_empty = shape is not None and 0 in shape  # a Reshape to a size of 0 copies one
+    if axis == -1 or is_empty or (rank is not None and normal_axis(axis, rank) == rank - 1):
         return [_built(op, op.op_type, op.inputs, {"axis": int_attr(-1)})]
     element = element_of(op.operands[0].type)
     if element not in BY_ATTRIBUTE:
         return UNKNOWN_TYPE
-    shape = static_shape(op.operands[0])
     pixels = (DYNAMIC, DYNAMIC) if shape is None else (prod(shape[:axis]), prod(shape[axis:]))
     flat, nodes = tensor_type(element, pixels), Nodes()
     whole = nodes.add(
