@@ -171,12 +171,20 @@ class _Inference:
     small, it costs half. Its C++ code must be independent of this process's threads.
     """
 
+    _forked = False
+    """Whether this process has had such a child."""
+
     def __init__(self, meanwhile: Callable[[], None] | None = None) -> None:
         """meanwhile: what this process does while the other infers, instead of waiting."""
         import warnings
 
         self._meanwhile = meanwhile
         self._infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
+        if (
+            _Inference._forked
+        ):  # not before the first, which loads them beside this process: a command has one
+            onnx_parts.load_schemas()
+        _Inference._forked = True
         asked, self._ask = os.pipe()
         self._answer, answered = os.pipe()
         with warnings.catch_warnings():

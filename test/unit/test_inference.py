@@ -252,6 +252,17 @@ def test_this_process_works_while_another_infers():
     assert done == ["work"]  # the second call forked a process of its own, without work
 
 
+@pytest.mark.skipif(not messages.APART, reason="inference runs in this process")
+def test_schemas_are_loaded_for_more_than_one_child(monkeypatch: pytest.MonkeyPatch):
+    loads: list[str] = []
+    inference = messages._Inference  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(inference, "_forked", False)
+    monkeypatch.setattr("qdialect.onnx_io.parts.load_schemas", lambda: loads.append("schemas"))
+    for before in ([], ["schemas"], ["schemas", "schemas"]):
+        assert inference().of(b"", 1) == b""
+        assert loads == before
+
+
 def test_a_file_that_was_read_before_is_read_once(tmp_path: Path):
     path = tmp_path / "model.onnx"
     onnx.save(model(), path)
