@@ -37,7 +37,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_dense import without_dense
 from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
 from qdialect.dialects.quant import StorageCastOp
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.text.signless import merge_pairs, signless_pair
 from qdialect.text.weights import WeightsFile, resolve_slice
 
@@ -268,7 +268,11 @@ class ModuleParser(Parser):
         try:
             return super()._get_op_by_name(name)
         except ParseError as error:  # xDSL points at the token after the name
-            raise ParseError(start, f"operation '{name}' is not known; check its name and dialect") from error
+            dialect, _, word = name.rpartition(".")
+            own = [op.name.rpartition(".") for op in self.ctx.loaded_ops]
+            known = [last for first, _, last in own if first == dialect]
+            fix = did_you_mean(word, known, "check its name and dialect")
+            raise ParseError(start, f"operation '{name}' is not known; {fix}") from error
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module. ParseError, with its location, for invalid text."""

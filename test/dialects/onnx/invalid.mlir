@@ -269,7 +269,7 @@ func.func @scale_count(%x: tensor<3x2x!quant.uniform<u8:f32:0, {0.5:3,0.25}>>) {
 // -----
 
 // Text: an operator that ONNX has not
-// expected-error@+1 {{operation 'onnx.Convolve' is not known; check its name and dialect}}
+// expected-error@+1 {{operation 'onnx.Convolve' is not known; did you mean 'Conv'?}}
 %c = onnx.Convolve() : () -> tensor<1xi8>
 
 // -----
