@@ -65,7 +65,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
 
     def match(self, op: OnnxOp, promise: Interpolates, rewriter: Rewriter, /) -> Blocked | None:
         shape, taps = shape_of(op.operands[0].type), promise.taps(op)
-        if shape is None or len(shape) < 2 or taps == 1 or not self._takes(op, taps):
+        if shape is None or len(shape) < 2 or taps == 1 or not self._is_supported(op, taps):
             return None
         matrices = unblocked(promise.matrices(op))
         steps = ordered(matrices)
@@ -85,7 +85,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
         rewriter.replace(op, _products(op, shape, steps).ops)
         return None
 
-    def _takes(self, op: OnnxOp, taps: int) -> bool:
+    def _is_supported(self, op: OnnxOp, taps: int) -> bool:
         """True for float32, and for bytes whose interpolation was measured."""
         measured = taps == 2 and BYTE in self._target.costs.get(INTERPOLATION, {})
         return element_of(op.operands[0].type) == f32 or (_is_bytes(op) and measured)

@@ -273,12 +273,12 @@ class Costing:
             return Expected(NOMINAL, 1.0)
         each, name = self._costs["Elementwise"], _name(op)
         operands = len(op.operands) + (other.constants if other is not None else 0)
-        if not names or names[0] not in each or name not in each or not self._takes(operands, names[0]):
+        if not names or names[0] not in each or name not in each or not self._is_kernel(operands, names[0]):
             return FLOAT_ONLY
         size = max(self._elements(v) for v in (*op.operands, op.results[0]))
         return Expected(self._call + size * each[name], self._call + size * each[names[0]])
 
-    def _takes(self, operands: int, kernel: str) -> bool:
+    def _is_kernel(self, operands: int, kernel: str) -> bool:
         """True if the target has a kernel for as many activations, or for one."""
         storage = self._target.activations or "u8"
         return any(self._target.has_kernel(kernel, [storage] * count, storage) for count in (operands, 1))

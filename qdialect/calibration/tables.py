@@ -58,7 +58,7 @@ def tables_of(module: ModuleOp, target: Target) -> list[Table]:
         if not isinstance(op, ConstantOp) or not is_float32(op.results[0]):
             continue
         value = op.results[0]
-        users = {use.operation for use in value.uses if use.index == 0 and _takes(use.operation, target)}
+        users = {use.operation for use in value.uses if use.index == 0 and _looks_up(use.operation, target)}
         if len(users) == len(list(value.uses)) > 0 and _is_table(value):
             result.append(Table(value, [one for one in users if isinstance(one, OnnxOp)]))
     return result
@@ -71,7 +71,7 @@ def _is_table(value: SSAValue) -> bool:
     return bool(np.isfinite(known_array(value)).all())
 
 
-def _takes(op: object, target: Target) -> bool:
+def _looks_up(op: object, target: Target) -> bool:
     """True if an op gathers elements of its first operand by computed indices, and supports integers."""
     promise = promise_of(op, Commutes)
     if promise is None or not isinstance(op, OnnxOp) or promise.selects or not promise.moves_storage:

@@ -143,7 +143,7 @@ class Takes(Protocol[P, R]):
     def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> R: ...
 
 
-def _takes(
+def _with_options(
     options: Callable[P, CompileOptions],
 ) -> Callable[[Callable[[ModuleOp | Source, CompileOptions], T]], Takes[P, T]]:
     """Decorator that lets a function of a model and options take the options' fields as keywords."""
@@ -158,7 +158,7 @@ def _takes(
     return taking
 
 
-@_takes(CompileOptions)
+@_with_options(CompileOptions)
 def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     """
     Rewrite a module in place into the form that a target takes; of a path, bytes or an ONNX message, the module is
@@ -185,7 +185,7 @@ def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
     return compile_as(module, options, feeds, completion=completion)
 
 
-@_takes(CompileOptions)
+@_with_options(CompileOptions)
 def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, ...]:
     """
     Layers that would stay in float, with reasons, sorted by multiply-adds in float, then by

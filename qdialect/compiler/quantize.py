@@ -354,7 +354,7 @@ class Quantizes(Protocol[P]):
     ) -> Quantized: ...
 
 
-def _takes(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Quantizes[P]]:
+def _with_options(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Quantizes[P]]:
     """Decorator that lets a function of a model, data and options take the options' fields as keywords."""
 
     def taking(function: _Quantizing) -> Quantizes[P]:
@@ -372,7 +372,7 @@ def _takes(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Qua
     return taking
 
 
-@_takes(QuantizeOptions)
+@_with_options(QuantizeOptions)
 def quantize(model: ModuleOp | Source, data: Data, options: QuantizeOptions) -> Quantized:
     """
     Quantize a float model: a module in place; of a path, bytes or an ONNX message, the module is the result's.

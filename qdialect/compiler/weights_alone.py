@@ -79,7 +79,7 @@ def quantize_weights(
 
     The module is of opset 21 or newer. rows: samples that steer the rounding; none: to nearest.
     """
-    layers = {n: op for n, op in number_layers(module).items() if _takes(op)}
+    layers = {n: op for n, op in number_layers(module).items() if _has_kernel(op)}
     log: list[str] = []
     for wave, moments in observed_waves(module, layers, profile, rows, memory, show):
         for number, op in wave.items():
@@ -91,7 +91,7 @@ def quantize_weights(
     return log
 
 
-def _takes(op: OnnxOp) -> bool:
+def _has_kernel(op: OnnxOp) -> bool:
     """True if a weight-only kernel computes the op."""
     promise, layer = op.get_trait(WeightOnly), layer_of(op)
     if promise is None or layer is None or isinstance(promise.guard(op), Blocked):
