@@ -14,6 +14,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
 from qdialect.promises.work import Numbers, SumsProducts, open_sizes
 from qdialect.rewriting.manager import Applied, Hook
@@ -59,6 +60,10 @@ def _is_packed(op: OnnxOp) -> bool:
     return work is not None and work.packed
 
 
+def _is_fake(op: OnnxOp) -> bool:
+    return op.get_trait(FakeQuantizes) is not None
+
+
 def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
     work = op.get_trait(SumsProducts)
     return Row(
@@ -94,7 +99,7 @@ class Origin(Hook):
         """Edges between the rows."""
         self.bytes = tensor_bytes(module)
         """Bytes of the model's constants."""
-        self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) for op in ops)
+        self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) or _is_fake(op) for op in ops)
         """True if any op quantizes, dequantizes or computes with quantized integers."""
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}

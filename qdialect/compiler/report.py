@@ -19,7 +19,7 @@ from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
-from qdialect.promises.casts import DequantizeForm
+from qdialect.patterns.unfused import moved_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.work import Numbers, SumsProducts
@@ -243,8 +243,8 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
 
 
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
-    """The DequantizeLinear nodes directly above an op that were not raised, whose reasons explain the float op."""
-    return [one for one in _owners(op) if one.get_trait(DequantizeForm) is not None]
+    """The DequantizeLinear nodes above an op, and above moves, that were not raised: their reasons explain it."""
+    return [one for value in op.operands if (one := moved_dequantize(value)) is not None]
 
 
 def _owners(op: OnnxOp) -> list[OnnxOp]:

@@ -82,16 +82,17 @@ def cast_type(
 
     `shape` is the tensor's, `expressed` its float element, `integers` its stored element if that is known.
     """
-    scales, zero_points = constant_array(op.input(1)), constant_array(op.input(2))
-    if scales is None or (op.input(2) is not None and zero_points is None):
-        return UNFOLDED if _of_constants(op.operands[1:]) else RUN_TIME
     storage = _storage(op, integers)
     if isinstance(storage, Blocked):
         return storage
+    scales, zero_points = constant_array(op.input(1)), constant_array(op.input(2))
+    if scales is None or (op.input(2) is not None and zero_points is None):
+        return UNFOLDED if _of_constants(op.operands[1:]) else RUN_TIME
     if not isinstance(expressed, Expressed):
         return Blocked("expressed-type", f"{expressed} is no float type that quantization expresses")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:
-        return Blocked("scale-type", f"the scale is {scales.dtype}, the tensor {expressed}")
+        message = f"the scale is {scales.dtype}, the tensor {expressed}"
+        return Blocked("scale-type", message, "quantize with scales of the tensor's type")
     if not scales.size:
         return EMPTY_AXIS
     scales = scales.astype(np.float32)

@@ -103,7 +103,8 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
         return RUN_TIME
     mode = op.str_attr("rounding_mode", "ROUND").upper()
     if mode not in HALF_EVEN:
-        return Blocked("rounding-mode", f"it rounds by {mode}, a cast to nearest, half to even")
+        message = f"it rounds by {mode}, a cast to nearest, half to even"
+        return Blocked("rounding-mode", message, "quantize with rounding_mode ROUND")
     signed = bool(op.int_attr("signed", 1))
     if bits == 1 and signed:
         return _signs(scale)

@@ -108,7 +108,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %l = onnx.Constant() {value = #onnx.tensor<[32.0] : tensor<f32>>} : () -> tensor<f32>
     // expected-remark@+1 {{run time; use static quantization [raise-fake-quantize: run-time-scale]}}
     %a = onnx.Custom(%x, %y, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{it rounds by FLOOR, a cast to nearest, half to even [raise-fake-quantize: rounding-mode]}}
+    // expected-remark@+1 {{it rounds by FLOOR, a cast to nearest, half to even; quantize with rounding_mode ROUND [raise-fake-quantize: rounding-mode]}}
     %b = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant", attrs = {rounding_mode = "floor"}} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{no stored integer has 33 bits with a sign [raise-fake-quantize: bit-width]}}
     %c = onnx.Custom(%x, %s, %z, %m) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>

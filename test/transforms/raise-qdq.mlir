@@ -187,7 +187,7 @@ func.func @unmoved_integer_input(%x: tensor<4xi32>) -> tensor<4xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_scale_of_another_type(%x: tensor<4xf16>) -> tensor<4xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{the scale is float32, the tensor f16 [raise-qdq: scale-type]}}
+  // expected-remark@+1 {{the scale is float32, the tensor f16; quantize with scales of the tensor's type [raise-qdq: scale-type]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf16>, tensor<f32>) -> tensor<4xui8>
   func.return %q : tensor<4xui8>
 }

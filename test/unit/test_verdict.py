@@ -265,3 +265,36 @@ def test_arithmetic_that_rounds_is_quantization():
     said = str(qdialect.compile(read_text(ROUNDED, "rounded", None)))
     assert "1 QuantizeLinear" in said
     assert "no quantization found" not in said
+
+
+FLOOR = """<ir_version: 8, opset_import: ["" : 13, "qonnx.custom_op.general" : 1]> g (float[2,3] x) => (float[2,2] y)
+<float s = {0.1}, float z = {0}, float b = {4}, float[3,2] w = {0, 1, 2, 3, 4, 5}> {
+  q = qonnx.custom_op.general.Quant<signed = 1, narrow = 0, rounding_mode = "FLOOR">(x, s, z, b)
+  y = MatMul(q, w)
+}"""
+
+
+def test_what_rounds_otherwise_is_quantization():
+    said = str(qdialect.compile(qdialect.load(onnx.parser.parse_model(FLOOR))))
+    assert "it rounds by FLOOR, a cast to nearest, half to even; quantize with rounding_mode ROUND" in said
+    assert "no quantization found" not in said
+
+
+def test_a_weight_of_floats_is_the_reason_behind_a_move():
+    """Its scales are dequantized, too, as those of NVFP4 are."""
+    weights = [
+        helper.make_tensor("w", TensorProto.FLOAT4E2M1, [2, 16], [1.0] * 32),
+        helper.make_tensor("t", TensorProto.FLOAT8E4M3FN, [2, 1], [1.0] * 2),
+        helper.make_tensor("s", TensorProto.FLOAT, [], [0.5]),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["t", "s"], ["u"]),
+        helper.make_node("DequantizeLinear", ["w", "u"], ["d"], axis=1, block_size=16),
+        helper.make_node("Transpose", ["d"], ["v"], perm=[1, 0]),
+        helper.make_node("MatMul", ["x", "v"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, k]) for n, k in (("x", 16), ("y", 2))]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    [layer] = qdialect.explain(qdialect.load(model))
+    assert layer.reasons[0].blocked.id == "float-storage"
