@@ -76,6 +76,7 @@ class Live:
         """By module; those in functions as well, that calls have returned."""
         self.caches: dict[FunctionType, list[Any]] = {}
         """What keeps results of one."""
+        gc.unfreeze()  # `gc.get_objects` leaves out what is frozen, as test/conftest.py does with what was imported
         for one in gc.get_objects():
             if isinstance(one, FunctionType):
                 self.functions.setdefault(one.__module__, []).append(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,15 +19,16 @@ class LitItem(pytest.Item):
     """All RUN lines of a file."""
 
     def runtest(self) -> None:
-        """Fail as lit does, which runs what is more than pipes of the two tools."""
-        rows = list(pipes(self.path.read_text(), str(self.path)))
-        if None in rows:
-            lit = Path(sys.executable).with_name("lit")
-            subprocess.run([lit, "-q", "-j1", str(self.path)], check=True, capture_output=True)
-        else:
+        """Fail as lit does, which runs what is of other commands than the two tools."""
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pipes(self.path.read_text(), str(self.path), str(Path(folder, "t")))
+            if rows is None:
+                lit = Path(sys.executable).with_name("lit")
+                subprocess.run([lit, "-q", "-j1", str(self.path)], check=True, capture_output=True)
+                return
             with warnings.catch_warnings():  # pytest's filters make errors of them
                 warnings.simplefilter("ignore")
-                said = [failure(row) for row in rows if row is not None]
+                said = [failure(row) for row in rows]
             assert not any(said), said
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -1,5 +1,6 @@
 """The commands of `benchmarks/` still fit the package, on the smallest models there are."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import zoo
 from architectures.quantizers import tensorrt
 from models import catalog
 from mutants import ROOT, equal, identity
-from mutation.changes import mutants
+from mutation.changes import Live, mutants
+from mutation.inline import LitItem
+from qdialect import numerics
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits_qdq.onnx"
 
@@ -62,3 +65,18 @@ def test_each_mutant_that_is_said_to_be_equal_is_there():
 def test_mutants_have_names_of_their_own():
     every = list(mutants(ROOT / "qdialect/numerics/__init__.py", ROOT)[1].values())
     assert len({mutant.key for mutant in every}) == len(every) > 100
+
+
+def test_what_was_imported_before_can_be_changed():
+    """`test/conftest.py` freezes it, so that no search for garbage sees it."""
+    gc.freeze()
+    try:
+        live = Live()
+    finally:
+        gc.freeze()
+    assert numerics.rescale_reach in live.functions[numerics.__name__]
+
+
+def test_mutants_are_judged_by_lits_files_too(request: pytest.FixtureRequest):
+    item = LitItem.from_parent(request.session, name="lit", path=ROOT / "test/dialects/quant/types.mlir")
+    item.runtest()
