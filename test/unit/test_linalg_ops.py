@@ -141,6 +141,54 @@ CASES = {
         y = Gemm(x, w, b) : 3x4x!short""",
 }
 
+FUNCTIONS = (
+    "Abs(x)", "Ceil(x)", "Cos(x)", "Elu(x)", "Elu(x) {alpha = 0.5 : f32}", "Erf(x)", "Exp(x)", "Floor(x)", "Gelu(x)",
+    "HardSigmoid(x)", "HardSigmoid(x) {alpha = 0.3 : f32, beta = 0.25 : f32}", "LeakyRelu(x)",
+    "LeakyRelu(x) {alpha = 0.25 : f32}", "Neg(x)", "Relu(x)", "Round(x)", "Sigmoid(x)", "Sin(x)", "Softplus(x)",
+    "Tanh(x)", "Clip(x, low, high)", "Clip(x, low)", "Clip(x, _, high)", "Clip(x)",
+)  # fmt: skip
+BOUNDS = "low = [-0.75] : f32\nhigh = [1.5] : f32\n"
+ORDERS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
+CASTS = (
+    ("f32", "i32"), ("f32", "i1"), ("i32", "i1"), ("i1", "f32"), ("i8", "f32"), ("ui8", "f32"), ("i64", "f32"),
+    ("ui8", "i32"), ("i8", "i64"), ("i32", "ui8"), ("i64", "i8"), ("i1", "i64"), ("ui32", "f32"),
+)  # fmt: skip
+POOLS = (
+    ("kernel_shape = array<i64: 2, 3>", "4x2"),
+    ("kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 0, 1>", "2x4"),
+    ("kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>, ceil_mode = 1 : i64", "3x2"),
+    ('kernel_shape = array<i64: 2, 3>, auto_pad = "SAME_UPPER"', "5x4"),
+    ("kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 3>", "3x1"),
+)
+MORE = {
+    **{f"{f} of real numbers": f"{BOUNDS}x: 2x3x5xf32\ny = {f} : 2x3x5xf32" for f in FUNCTIONS},
+    **{f"{f} of integers": f"{BOUNDS}x: 2x3x5x!t\ny = {f} : 2x3x5x!s" for f in FUNCTIONS},
+    **{f"{op} of {kind}": f"a: 2x3x4x{kind}\nb: 3x1x{kind}\ny = {op}(a, b) : 2x3x4xi1"
+       for op in ORDERS for kind in ("f32", "ui8", "i8", "i32")},
+    **{f"{op} of {kind}": f"a: 2x3x4x{kind}\nb: 3x1x{kind}\ny = {op}(a, b) : 2x3x4x{kind}"
+       for op in ("Add", "Sub", "Mul", "Max", "Min") for kind in ("f32", "ui8", "i8", "i32")},
+    **{f"{op} of two types": f"a: 2x3x4x!s\nb: 3x1x!t\ny = {op}(a, b) : 2x3x4x!u"
+       for op in ("Add", "Sub", "Mul", "Max", "Min")},
+    "a quotient of unsigned integers":
+        "a: 2x3x4xui8\nb: 3x1xui8\nk = [1] : ui8\nc = Max(b, k) : 3x1xui8\ny = Div(a, c) : 2x3x4xui8",
+    "slopes below zero": "x: 2x3x4xf32\ns: 3x1xf32\ny = PRelu(x, s) : 2x3x4xf32",
+    **{f"{a} as {b}": f"x: 2x3x4x{a}\ny = Cast(x) {{to = {{}} : i64}} : 2x3x4x{b}".replace("{}", str(number))
+       for a, b in CASTS for number in [{"f32": 1, "ui8": 2, "i8": 3, "i32": 6, "i64": 7, "i1": 9}[b]]},
+    **{f"{op} of {x} as {y}, rank {kept}": f"""
+        x: 2x3x4x{x}
+        k = [-1, 0] : 2xi64
+        y = {op}(x, k) {{keepdims = {kept} : i64}} : {"1x3x1" if kept else "3"}x{y}"""
+       for kept in (0, 1) for op, x, y in (
+           ("ReduceMean", "f32", "f32"), ("ReduceMean", "!s", "!t"), ("ReduceMean", "!s", "f32"),
+           ("ReduceSum", "f32", "f32"), ("ReduceSum", "!t", "!s"), ("ReduceMax", "f32", "f32"),
+           ("ReduceMax", "!s", "!s"), ("ReduceMin", "f32", "f32"), ("ReduceMin", "!s", "!s"))},
+    **{f"{op} of {x} as {y}, {how}": f"x: 2x3x5x4x{x}\ny = {op}(x) {{{how}}} : 2x3x{sizes}x{y}"
+       for how, sizes in POOLS for op, x, y in (
+           ("MaxPool", "f32", "f32"), ("MaxPool", "!s", "!s"), ("AveragePool", "f32", "f32"),
+           ("AveragePool", "!s", "!t"), ("AveragePool", "!s", "f32"))},
+}  # fmt: skip
+CASES.update(MORE)
+
 
 def lowered(body: str) -> Exposed:
     """A function that `lower-to-linalg` alone has run on."""
