@@ -1,6 +1,7 @@
 """Argument parser of the `qdialect` command. Imports nothing heavy, so that usage errors are reported at once."""
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any
@@ -30,6 +31,8 @@ COMMANDS = {
 
 RUNS = 31
 """How often `targets --calibrate` runs each kernel by default."""
+THREADS_OF_CORE = 16
+"""More threads than this on each core do nothing but wait for each other, for minutes."""
 
 _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passes."
 
@@ -255,7 +258,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", metavar="DATA", help=f"{_DATA} (default: random numbers)")
     threads = "of an operator, 0 for all cores (default: %(default)s)"
-    parser.add_argument("--threads", type=_count, default=1, metavar="N", help=threads)
+    parser.add_argument("--threads", type=_threads, default=1, metavar="N", help=threads)
     batch = "samples in a run, where the model leaves its first axis open"
     parser.add_argument("--batch", type=_positive, metavar="N", help=batch)
     parser.add_argument("--profile", action="store_true", help="time, kernel and types of each node")
@@ -295,6 +298,13 @@ def _count(text: str, least: int = 0) -> int:
 
 def _positive(text: str) -> int:
     return _count(text, 1)
+
+
+def _threads(text: str) -> int:
+    count, cores = _count(text), os.cpu_count() or 1
+    if count > THREADS_OF_CORE * cores:
+        raise argparse.ArgumentTypeError(f"{count} threads are too many for {cores} cores; 0 takes them all")
+    return count
 
 
 def _target(text: str) -> str:

@@ -119,6 +119,7 @@ def test_bytes_fill_their_range(folder: Path):
             "'cut.onnx': it is no ONNX model, or is cut short; export the model again",
         ),
         ("fixed.onnx bytes.onnx", 1, "whose metadata does not say scale and zero point"),
+        ("fixed.onnx --threads 1000000", 2, "1000000 threads are too many for"),
         ("fixed.onnx --threads many", 2, "'many' is not a whole number, 0 or more"),
         ("fixed.onnx --batch 0", 2, "'0' is not a whole number, 1 or more"),
         ("--profile", 2, "A.onnx"),
