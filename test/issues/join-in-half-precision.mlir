@@ -5,6 +5,7 @@
 
 !q = !quant.uniform<u8:f16, 0.25:13>
 
+builtin.module attributes {onnx.opset_import = {ai.onnx = 19 : i64}} {
 // CHECK-LABEL: func.func @join(
 // CHECK: %[[C:.*]] = onnx.Concat(
 // CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[C]]) : (tensor<4x3xf16>) -> tensor<4x3xf16>
@@ -15,6 +16,7 @@ func.func @join(%x: tensor<1x3xui8>, %y: tensor<3x3xui8>) -> tensor<4x3xui8> {
   %c = onnx.Concat(%a, %b) {axis = 0} : (tensor<1x3x!q>, tensor<3x3x!q>) -> tensor<4x3x!q>
   %r = quant.scast %c : tensor<4x3x!q> to tensor<4x3xui8>
   func.return %r : tensor<4x3xui8>
+}
 }
 
 // -----
