@@ -377,6 +377,21 @@ def test_a_product_without_a_name():
     assert_stays(model, "onnxruntime", "integer")
 
 
+def test_a_convolution_as_a_product_of_padded_columns():
+    """What its Pad puts in was the scales' zero point, and another constant the second time."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1,32,8,8] x) => (float[1,32,8,8] y)
+        <float s = {0.02}, uint8 z = {120}, float t = {0.03}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            r = DequantizeLinear(w, t)
+            y = Conv<pads = [1, 1, 1, 1]>(d, r)
+        }""")
+    weight = np.random.default_rng(5).integers(-99, 99, (32, 32, 3, 3)).astype(np.int8)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    assert "Pad" in [node.op_type for node in assert_stays(model).graph.node]
+
+
 def test_what_stands_behind_a_packed_product():
     """Its type was known only when the product was read again as the op that it was written as."""
     model = parse_model("""<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>

@@ -6,6 +6,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import TO_THE_END, ImageNodes
 from qdialect.promises.window import Geometry
 
@@ -23,7 +24,10 @@ def gathered(
     axes = geometry.axes if axes is None else axes
     assert geometry.pads is not None
     pads = [*geometry.pads[:axes], *[(0, 0)] * (geometry.axes - axes)]
-    x = nodes.padded(x, pads, zero_point) if any(map(any, pads)) else x
+    if any(map(any, pads)):
+        array = constant_array(zero_point)
+        # A constant of its own, as it is when the written model is read.
+        x = nodes.padded(x, pads, zero_point if array is None else nodes.constant(array))
     for axis in reversed(range(axes)):
         x = _along(nodes, x, geometry, axis)
     return x
