@@ -325,3 +325,36 @@ def test_what_a_pass_is_not_for_stays(case: Case):
     before = str(module)
     get_all_passes()[case.rewrite]()(**case.options).apply(context, module)
     assert str(module) == before
+
+
+@pytest.mark.parametrize(("height", "width", "resized"), [(4, 8, True), (4, 2, False), (2, 4, True)])
+def test_pixels_are_resized_if_there_is_a_line_for_both_axes(height: int, width: int, resized: bool):
+    """Of 40 columns, 2 are too few for one: rows and columns are picked one by one."""
+    case = Case("", "", f"""
+        x: 1x1x6x40x!s
+        n = [1, 1, {height}, {width}] : 4xi64
+        y = Resize(x, _, _, n) {{mode = "nearest"}} : 1x1x{height}x{width}x!s""")  # fmt: skip
+    context, module = parsed(text(case))
+    get_all_passes()["lower-to-tosa"]()().apply(context, module)
+    assert ops_of(module) == ""
+    assert ("tosa.resize" in str(module)) is resized
+
+
+@pytest.mark.parametrize(("batch", "rows"), [("4", "20"), ("?", "?")])
+def test_rows_taken_of_a_table_are_as_many_as_the_indices(batch: str, rows: str):
+    """Flat rows, of vectors that a Reshape put below each other."""
+    case = Case("", "", f"""
+        i: {batch}x5xi64
+        d = [3] : i64
+        v = [0.0, 1.0] : 2xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2xf32
+        to = [-1, 3] : 2xi64
+        o = OneHot(i, d, v) : {batch}x5x3xf32
+        r = Reshape(o, to) : {rows}x3xf32
+        y = MatMul(r, w) : {rows}x2xf32""")  # fmt: skip
+    context, module = parsed(text(case))
+    get_all_passes()["fold-one-hot"]()().apply(context, module)
+    module.verify()
+    assert ops_of(module).endswith("Gather Reshape")
+    (reshape,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Reshape")
+    assert str(reshape.results[0].type) == f"tensor<{rows}x2xf32>"
