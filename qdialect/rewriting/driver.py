@@ -26,6 +26,7 @@ from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, kept_because
 from qdialect.rewriting.records import Laid, around, record
 from qdialect.rewriting.remarks import remarks_of
 
+CASTS = (QuantizeOp, DequantizeOp, StorageCastOp)
 REWRITES_PER_OP = 64
 """Cap on rewrites per operation of the module: beyond it, a pattern undoes another's work."""
 
@@ -197,20 +198,27 @@ def _as_said(type: Attribute, said: Attribute) -> Attribute:
     return tensor_type(element, tuple(b if a == DYNAMIC else a for a, b in zip(sizes, other, strict=True)))
 
 
+def _retype(value: SSAValue, said: Attribute) -> None:
+    """Fill in sizes of `value`, and of all casts of it."""
+    value = PlainRewriter.replace_value_with_new_type(value, _as_said(value.type, said))
+    for cast in [use.operation for use in value.uses if isinstance(use.operation, CASTS)]:
+        _retype(cast.results[0], said)
+
+
 def refresh_signatures(module: ModuleOp) -> None:
     """
     Update every function's type to its results, whose shapes a rewrite may have refined. Sizes that the function's
-    type states of an output are kept if the defining operation lacks them: shape inference does not cover all. A cast
-    has the shape of its operand, and no other.
+    type states of an output are kept if the defining operation lacks them: shape inference does not cover all. Casts
+    have the shape of their operand, and no other.
     """
     for func in module.ops:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
             for place, said in zip(range(len(end.operands)), func.function_type.outputs, strict=False):
                 value = end.operands[place]  # a value that is returned twice is another by now
-                known = _as_said(value.type, said)
-                is_cast = isinstance(value.owner, QuantizeOp | DequantizeOp | StorageCastOp)
-                if known != value.type and isinstance(value, OpResult) and not is_cast:
-                    PlainRewriter.replace_value_with_new_type(value, known)
+                while isinstance(value.owner, CASTS):
+                    value = value.owner.operands[0]
+                if _as_said(value.type, said) != value.type and isinstance(value, OpResult):
+                    _retype(value, said)
             inputs = [a.type for a in func.body.block.args]
             func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
 
