@@ -219,8 +219,10 @@ def refresh_signatures(module: ModuleOp) -> None:
                     value = value.owner.operands[0]
                 if _as_said(value.type, said) != value.type and isinstance(value, OpResult):
                     _retype(value, said)
-            inputs = [a.type for a in func.body.block.args]
-            func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
+            inputs, results = [a.type for a in func.body.block.args], list(end.operand_types)
+            former = func.function_type
+            if inputs != list(former.inputs) or results != list(former.outputs):  # most passes change neither
+                func.function_type = FunctionType.from_lists(inputs, results)
 
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
