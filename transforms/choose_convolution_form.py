@@ -42,7 +42,7 @@ from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, St
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.window import Window
-from qdialect.reasons import GROUPED, Blocked, unblocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, GROUPED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.uses import goes_into_quantize
@@ -91,7 +91,9 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if y is None and element_of(op.results[0].type) != Float32Type():
             return Blocked("expressed-type", "the result is neither quantized nor f32")
         kernels = [name for name in ("u8", "i8") if self._is_measured(name, y, window)]
-        if x.storage.name != "u8" or not x.is_per_tensor or w.storage.name not in kernels:
+        if not x.is_per_tensor:
+            return ACTIVATION_PER_AXIS
+        if x.storage.name != "u8" or w.storage.name not in kernels:
             return STORAGE
         if y is not None and window.gathers and bias is not None and quantized_of(bias.type) is None:
             return Blocked(

@@ -254,6 +254,14 @@ func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor
   func.return %1, %2, %3, %4, %5, %6 : tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>
 }
 
+// CHECK-LABEL: func.func @unmoved_scales(
+// CHECK: onnx.Conv(%x, %w, _) :
+func.func @unmoved_scales(%x: tensor<1x2x64x64x!quant.uniform<u8:f32:1, {0.02,0.03}>>, %w: tensor<1x2x1x1x!w>) -> tensor<1x1x64x64x!x> {
+  // expected-remark@+1 {{an activation has a scale for each channel [choose-convolution-form: activation-per-axis]}}
+  %1 = onnx.Conv(%x, %w) : (tensor<1x2x64x64x!quant.uniform<u8:f32:1, {0.02,0.03}>>, tensor<1x2x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %1 : tensor<1x1x64x64x!x>
+}
+
 // CHECK-LABEL: func.func @unmoved_types(
 // CHECK: onnx.Conv(%x, %w, _) :
 // CHECK: onnx.Conv(%h, %v, _) :
