@@ -24,6 +24,8 @@ from qdialect.ir.names import location, node_name, result_names, tensor_name, wi
 from qdialect.ir.place import block_of, remove
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
+from qdialect.promises.casts import dequantize_type, written_dequantize
+from qdialect.promises.linear import Linear
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
 
@@ -144,13 +146,27 @@ class PairWriter:
         """
         Move each dequantize in front of the first op that reads it, in the order of that op's operands.
 
-        Its former place depends on the pass that wrote it, which differs when the written model is compiled again.
+        Its former place depends on the pass that wrote it, which differs when the written model is compiled again. A
+        weight that a session dequantizes in each run stands in front of all other ops: a session runs an op's operands
+        last node first, so it would dequantize all weights of a chain before the first product, and hold them at once.
         """
+        first: dict[Block, dict[Operation, None]] = {}
         for op in operations(module):
             for operand in op.operands:
                 for part in self._readings.pop(operand.owner, ()) if isinstance(operand, OpResult) else ():
-                    if part.parent is not None:
+                    if part.parent is not None and self._is_kept(op, part):
+                        _put_first(part, first.setdefault(block_of(part), {}))
+                    elif part.parent is not None:
                         _put_before(op, part)
+
+    def _is_kept(self, op: Operation, part: Operation) -> bool:
+        """True if a session computes a product, whose constant weight is dequantized, in float."""
+        if not self._target.kernels or op.get_trait(Linear) is None or op.parent is not part.parent:
+            return False
+        constants = all(isinstance(value.owner, ConstantOp) for value in part.operands)
+        cast = written_dequantize(op.operands[0])
+        type = None if cast is None else dequantize_type(cast)
+        return constants and not (isinstance(type, UniformType) and type.storage.width <= BYTE_BITS)
 
     def _pair(self, known: _Quantized, source: SSAValue, use: Use) -> None:
         name, anchor = wish(source), use.operation
@@ -194,6 +210,20 @@ def _erase_unused(module: ModuleOp) -> None:
         )
         if unused and op.has_trait(Pure) and not op.regions:
             remove(op)
+
+
+def _put_first(cast: Operation, first: dict[Operation, None]) -> None:
+    """Move `cast`, and the constants that it reads, behind those that stand `first` in its block, or before all."""
+    block = block_of(cast)
+    for op in (*(value.owner for value in cast.operands), cast):
+        if not isinstance(op, Operation) or op.parent is not block or op in first:
+            continue
+        op.detach()
+        if first:
+            block.insert_ops_after([op], next(reversed(first)))
+        elif block.first_op is not None:
+            block.insert_ops_before([op], block.first_op)
+        first[op] = None
 
 
 def _put_before(reader: Operation, op: Operation) -> None:

@@ -171,6 +171,26 @@ func.func @quantized_again_past_moves(%a: tensor<2x3xf32>) -> (tensor<4x2xf32>, 
   func.return %y, %z : tensor<4x2xf32>, tensor<4x2xf32>
 }
 
+// A session dequantizes the weights of float products in the order of the file, or all of them first: they stand in front.
+
+// CHECK-LABEL: func.func @weights_first(
+// CHECK: onnx.DequantizeLinear({{.*}} -> tensor<3x2xf32>
+// CHECK-NEXT: onnx.DequantizeLinear({{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT: onnx_ms.QuantizeLinear(%a,
+// CHECK: onnx.MatMul(
+// CHECK: onnx.MatMul(
+// GENERIC-LABEL: func.func @weights_first(
+// GENERIC: onnx.MatMul(
+// GENERIC: DequantizeLinear({{.*}}tensor<2x2xi8>
+func.func @weights_first(%a: tensor<2x3xf32>) -> tensor<2x2xf32> {
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.5>>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>
+  %p = onnx.MatMul(%q, %w) : (tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i16:f32, 0.04:7>>
+  %r = onnx.MatMul(%p, %v) : (tensor<2x2x!quant.uniform<i16:f32, 0.04:7>>, tensor<2x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2xf32>
+  func.return %r : tensor<2x2xf32>
+}
+
 // A slope for each channel: a product, and the larger of the two. Slopes on both sides of 1 stay.
 
 // CHECK-LABEL: func.func @slopes(
