@@ -322,9 +322,13 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
             scaled.update(op.results)
         elif len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
             sums.update(r for r in op.results if isinstance(element_of(r.type), AnyFloat))
-        elif len(op.operands) == 2 and any(
-            v in sums or ((v in scaled or v.owner in combining) and is_constant(other))
-            for v, other in zip(op.operands, reversed(op.operands), strict=True)
+        elif (
+            work is None
+            and len(op.operands) == 2
+            and any(
+                v in sums or ((v in scaled or v.owner in combining) and is_constant(other))
+                for v, other in zip(op.operands, reversed(op.operands), strict=True)
+            )
         ):
             combining.add(op)
     scales = {

@@ -298,3 +298,18 @@ def test_a_weight_of_floats_is_the_reason_behind_a_move():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
     [layer] = qdialect.explain(qdialect.load(model))
     assert layer.reasons[0].blocked.id == "float-storage"
+
+
+FOLLOWED = """<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,2] y)
+<float s = {0.1}, uint8 z = {4}, int8[3,2] w = {0, 1, 2, 3, 4, 5}, float[2,2] v = {0.1, 1.2, 2.3, 3.4}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  e = DequantizeLinear(w, s)
+  m = MatMul(d, e)
+  y = MatMul(m, v)
+}"""
+
+
+def test_a_float_product_of_a_product_of_integers_does_not_rescale_it():
+    layers = qdialect.explain(qdialect.load(onnx.parser.parse_model(FOLLOWED)))
+    assert [one.reasons[0].blocked.id for one in layers if one.node == "y"] == ["not-quantized"]
