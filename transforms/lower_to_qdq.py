@@ -46,6 +46,7 @@ from qdialect.patterns.captured import (
     pair_moved,
     part_biases,
     part_captured,
+    part_filters,
     part_outputs,
     part_sums,
     part_weights,
@@ -201,6 +202,7 @@ class LowerToQdqPass(ModulePass):
             part_outputs(op)
             part_sums(op)
             part_biases(op)
+            part_filters(op)
             widen_biases(op)
             keep_unfused(op, rules)
             pair_moved(op)  # of those that only quantizes read until a Sum stood between

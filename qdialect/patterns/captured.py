@@ -16,6 +16,8 @@ operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
 - it moves a dequantize of i32 like any other, and rejects the model, since no quantize gives i32: `part_sums`;
 - it fuses a MatMul and the Add of dequantized int32 into an integer Gemm, and takes the int32 for a bias in steps of
   x_scale * w_scale whatever its scale is: `part_biases`;
+- it fuses a Conv or Gemm of casts whatever axis the scales of the weight run along, as if along the outputs, and these
+  and MatMul if the weight is i32, to kernels that take none: `part_filters`;
 - it turns a batched MatMul and the Add of a vector into a Gemm behind a Reshape, past which it also moves the cast,
   unless the Add has an operand of the result's rank: `widen_biases`.
 """
@@ -47,6 +49,7 @@ from qdialect.promises.clamping import are_alike
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.weight_only import WeightOnly
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.targets import target
 
@@ -182,6 +185,24 @@ def _has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
     if not (isinstance(x, UniformType) and isinstance(w, UniformType) and isinstance(b, UniformType)):
         return True
     return not bias_matches(x, w, b)
+
+
+def part_filters(module: ModuleOp) -> None:
+    """
+    Insert a Sum in front of a linear op's dequantized weight if it is i32, or has scales along another axis than the
+    outputs: products without bias aside, which `keep_unfused` knows more of.
+    """
+    for op in operations(module):
+        linear, window = op.get_trait(Linear), op.get_trait(Window)
+        if not isinstance(op, OnnxOp) or linear is None or (window is not None and not window.gathers):
+            continue
+        cast = written_dequantize(op.operands[1])
+        if cast is None or brought_dequantize(op.operands[0]) is None:
+            continue
+        type = dequantize_type(cast)
+        is_turned = isinstance(type, UniformType) and type.axis not in (None, linear.weight_axis(op))
+        if (is_turned and linear.has_bias) or element_of(cast.operands[0].type) == I32:
+            part(op, 1)
 
 
 def widen_biases(module: ModuleOp) -> None:

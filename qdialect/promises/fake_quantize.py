@@ -70,10 +70,8 @@ def uniform_type(
     if scale.size == zeros.size == 1:
         return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
     rank, longest = rank_of(value), max(scale, zeros, key=np.size)
-    axis = None if rank is None else int(np.argmax(longest.shape)) + rank - longest.ndim
-    if axis is None:
-        return Blocked("scale-shape", "the scales run along more axes than one")
-    scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
+    axis = -1 if rank is None else int(np.argmax(longest.shape)) + rank - longest.ndim
+    scales, zeros = (None if rank is None else along(one, rank, axis) for one in (scale, zeros))
     if scales is None or zeros is None:
         return Blocked("scale-shape", "the scales run along more axes than one")
     scales, zeros = np.broadcast_arrays(scales, zeros)
