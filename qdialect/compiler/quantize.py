@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.calibration.doubts import Doubts
@@ -34,10 +33,8 @@ from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
+from qdialect.compiler.unprofiled import unprofiled
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
-from qdialect.dialects.onnx_base import promise_of
-from qdialect.dialects.onnx_types import element_of
-from qdialect.dialects.quant import Half
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -49,7 +46,6 @@ from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds, model_inputs
 from qdialect.oracle.session import fused_nodes
-from qdialect.promises.linear import Linear
 from qdialect.targets import target as target_named
 from qdialect.transforms.raise_opset import RaiseOpsetPass
 
@@ -261,8 +257,8 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if held is not None and held.plan.kept and not best.integer:
         floating = f"with a layer in integers {calibration.max_drop} does not hold"
-    if not best.integer and any(map(_is_half, prepared.walk())):
-        floating = "its products are in half precision, convert it to float32 first"
+    if not best.integer:
+        floating = unprofiled(prepared, layers) or floating
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
@@ -313,12 +309,6 @@ def count_layers(module: ModuleOp, candidates: Candidates) -> int:
     """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
     recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
     return len(candidates.layers) + len(inner_layers(main_of(module))) + len(recurrent)
-
-
-def _is_half(op: Operation) -> bool:
-    """True if an op is linear in half precision, which is not profiled."""
-    linear = promise_of(op, Linear)
-    return linear is not None and isinstance(element_of(op.operands[0].type), Half)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:

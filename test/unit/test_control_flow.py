@@ -256,3 +256,22 @@ def test_sides_that_differ_stay_and_say_so():
     proto, _ = MODELS["loop of two types"]()
     report = qdialect.compile(import_model(proto))
     assert "sides-differ" in {remark.blocked.id for remark in report.remarks}
+
+
+def test_products_of_branches_are_said_to_stay_in_float():
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x, bool c) => (float[2,4] y) <float[3,4] w> {
+            y = If(c) <
+                then_branch = yes () => (float[2,4] o) { o = MatMul(x, w) },
+                else_branch = no () => (float[2,4] p) { r = Relu(x) p = MatMul(r, w) }
+            >
+        }""")
+    model.graph.initializer.append(onh.from_array(RNG.normal(size=(3, 4)).astype(np.float32), "w"))
+    del model.graph.value_info[:]
+    done = qdialect.quantize(
+        import_model(model), [{"x": np.ones((2, 3), np.float32), "c": np.array(k)} for k in (True, False)]
+    )
+    wanted = (
+        "every layer stays in float: its products are in branches of an If, whose tensors are not profiled"
+    )
+    assert done.summary()[0] == wanted
