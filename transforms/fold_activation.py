@@ -8,6 +8,7 @@ Drop activations that change no stored integer.
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
     Relu(HardSigmoid(q))  ->  HardSigmoid(q)   and other functions whose range is known
+    qcast(dcast(Clip(q))) : U  ->  qcast(dcast(q)) : U   if both ends of what it clips are one integer of U
     Clip(Clip(q, a, b), c, d)  ->  the narrower of the two, if one range of stored integers is within the other
 
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; other functions are tested on every value.
@@ -15,6 +16,8 @@ Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; oth
 
 from collections.abc import Sequence
 
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
@@ -30,7 +33,7 @@ from qdialect.promises.joins import KnownRange
 from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnForm, OnOp
+from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 WIDER = Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
@@ -112,6 +115,36 @@ def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
     return None
 
 
+class FoldSaturatedClamp(OnTrait[Clamp]):
+    """A clamp that is only quantized again, to types in which what it changes is the bound that it gives."""
+
+    def match(self, op: OnnxOp, promise: Clamp, rewriter: Rewriter, /) -> None:
+        kept = op.operands[0]
+        type = quantized_of(kept.type)
+        if type is None or not (type.is_per_tensor and isinstance(type.expressed, Float32Type)):
+            return
+        stored = promise.stored(op, type)
+        if stored is None or not fits(kept, op):
+            return
+        ends = np.array([type.storage.low, *(bound.item() for bound in stored), type.storage.high])
+        reals = type.dequantize(ends)
+        for after in (after for use in op.results[0].uses for after in _types_behind(use.operation)):
+            if after is None or not after.is_per_tensor or after.expressed != type.expressed:
+                return
+            least, low, high, greatest = after.quantize(reals)
+            if least != low or greatest != high:  # quantizing is monotone: what lies between becomes no other
+                return
+        rewriter.replace(op, [], [fitted(kept, op, rewriter)])
+
+
+def _types_behind(user: Operation) -> list[UniformType | None]:
+    """The types to which what `user` dequantizes is quantized; None for each use that is no such cast."""
+    if not isinstance(user, DequantizeOp):
+        return [None]
+    users = [use.operation for use in user.results[0].uses]
+    return [quantized_of(one.results[0].type) if isinstance(one, QuantizeOp) else None for one in users]
+
+
 class ReadBound(OnForm[StorageReading]):
     """A Max or Min of integers with a constant integer, as a clamp, which other passes recognize."""
 
@@ -138,4 +171,4 @@ class FoldActivationPass(RewritePass):
     rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldRedundantClamp(), ReadBound(), *cleanups()]
+        return [FoldSaturatedClamp(), FoldRedundantClamp(), ReadBound(), *cleanups()]

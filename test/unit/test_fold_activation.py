@@ -106,3 +106,31 @@ def test_what_a_dropped_clamp_gave_is_no_other_tensor(tmp_path: Path):
     onnx.save(model, path)
     assert main(["compile", str(path), "-o", str(result), "--check-numerics"]) == 0
     assert "Relu" not in [node.op_type for node in onnx.load(result).graph.node]
+
+
+@pytest.mark.parametrize("low", [-0.37, 0.0, 0.21])
+def test_a_clamp_of_what_the_next_type_saturates_changes_no_bit(low: float):
+    """On all integers, to types whose least number is below the bound, at it, half a step above it and beyond."""
+    body, results = "", dict[str, str]()
+    arguments = {"u8": "tensor<256xui8>", "i8": "tensor<256xi8>"}
+    feeds: Feeds = {storage: stored_values(storage, (256,), 0) for storage in arguments}
+    steps = [(0.04, 0), (0.04, 3), (0.017, 128), (0.03, 255), (0.42, 0), (0.74, 1)]
+    body += f"%low = onnx.Constant() {{value = #onnx.tensor<[{low}] : tensor<f32>>}} : () -> tensor<f32>\n"
+    for n, (scale, zero_point) in enumerate(steps):
+        for storage, offset in (("u8", 0), ("i8", 128)):
+            type = f"tensor<256x!quant.uniform<{storage}:f32, 0.013:{120 - offset}>>"
+            last = f"tensor<256x!quant.uniform<{storage}:f32, {scale}:{zero_point - offset}>>"
+            name, plain = f"{storage}{n}", arguments[storage]
+            body += f"%q_{name} = quant.scast %{storage} : {plain} to {type}\n"
+            body += f"%c_{name} = onnx.Clip(%q_{name}, %low) : ({type}, tensor<f32>) -> {type}\n"
+            body += f"%r_{name} = quant.dcast %c_{name} : {type} to tensor<256xf32>\n"
+            body += f"%y_{name} = quant.qcast %r_{name} : tensor<256xf32> to {last}\n"
+            body += f"%z_{name} = quant.scast %y_{name} : {last} to {plain}\n"
+            results[f"z_{name}"] = plain
+    before = module(arguments, body, results)
+    after = before.clone()
+    FoldActivationPass().apply(Context(), after)
+    left = sum(o.name in ("onnx.Clip", "onnx.Relu") for o in after.walk())
+    assert 0 < left < 2 * len(steps)
+    for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, False), strict=True):
+        np.testing.assert_array_equal(a, b)
