@@ -4,13 +4,14 @@ Quantize the float operand of an op that joins it with a quantized branch, so th
     join(a, x), qcast(x) : T elsewhere  ->  join(a, dcast(qcast(x) : T))
     join(dcast(a), f(x)), f in [l, h]   ->  join(dcast(a), dcast(qcast(f(x)) : [l, h]))
 
-Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor, or cover
-the known range of f.
+Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor, with
+numbers on both sides of 0 (one that clamps there may stand for a Relu), or cover the known range of f.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
@@ -20,10 +21,13 @@ from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.promises.joins import Joins, KnownRange
+from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
+
+ONE_SIDED = Blocked("one-sided", "the quantize of another user clamps at 0, where this one may read more")
 
 
 def _pair_on(value: SSAValue) -> UniformType | None:
@@ -32,6 +36,11 @@ def _pair_on(value: SSAValue) -> UniformType | None:
         if isinstance(use.operation, QuantizeOp):
             return use.operation.element_type
     return None
+
+
+def _is_one_sided(type: UniformType) -> bool:
+    """True if a type expresses no number below 0, or none above, in some channel."""
+    return bool(np.any(type.zero_points <= type.storage.low) or np.any(type.zero_points >= type.storage.high))
 
 
 def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
@@ -44,7 +53,8 @@ def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
 class QuantizeBranch(OnTrait[Joins]):
     """A float operand of an op that joins branches."""
 
-    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> None:
+    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> Blocked | None:
+        blocked = None
         others = [o.owner for o in op.operands if isinstance(o.owner, DequantizeOp)]
         for k, value in enumerate(op.operands):
             if isinstance(value.owner, DequantizeOp | ConstantOp):
@@ -53,6 +63,9 @@ class QuantizeBranch(OnTrait[Joins]):
                 continue
             type = _pair_on(value)
             known = value.op.get_trait(KnownRange) if isinstance(value, OpResult) else None
+            if type is not None and known is None and _is_one_sided(type):
+                blocked = ONE_SIDED
+                continue
             if type is None and known is not None and others and others[0].element_type.is_per_tensor:
                 type = _covering(known.bounds, others[0].element_type)
             if type is None:
@@ -61,7 +74,8 @@ class QuantizeBranch(OnTrait[Joins]):
             real = DequantizeOp(cast)
             rewriter.insert_before(op, [cast, real])
             rewriter.set_operand(op, k, real.results[0])
-            return
+            return None
+        return blocked
 
 
 @dataclass(frozen=True)

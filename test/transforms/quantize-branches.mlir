@@ -1,5 +1,6 @@
 // RUN: OPT %s -p 'quantize-branches{target=tensorrt}' | FILECHECK %s
 // RUN: OPT %s -p 'quantize-branches{target=onnxruntime}' | FILECHECK %s --check-prefix=OTHER
+// RUN: DIAGNOSTICS -p 'quantize-branches{target=tensorrt}'
 
 !x = !quant.uniform<i8:f32, 0.02:-13>
 !u = !quant.uniform<u8:f32, 0.04:9>
@@ -76,6 +77,27 @@ func.func @unmoved_float_sibling(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %s = onnx.Sigmoid(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %y = onnx.Mul(%s, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
+}
+
+// The other quantize clamps at zero, as that of a Relu does: here the numbers below are read. A Sigmoid has none.
+
+// CHECK-LABEL: func.func @unmoved_one_sided(
+// CHECK: %[[N:.*]] = onnx.Neg(%x)
+// CHECK: onnx.Add(%{{.*}}, %[[N]])
+// CHECK: %[[E:.*]] = onnx.Sigmoid(%x)
+// CHECK-COUNT-2: quant.qcast %[[E]] : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+// CHECK-NEXT: %[[D:.*]] = quant.dcast
+// CHECK-NEXT: onnx.Add(%{{.*}}, %[[D]])
+func.func @unmoved_one_sided(%x: tensor<2x3xf32>, %a: tensor<2x3x!u>) -> (tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>) {
+  %r = quant.dcast %a : tensor<2x3x!u> to tensor<2x3xf32>
+  %n = onnx.Neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  // expected-remark@+1 {{the quantize of another user clamps at 0, where this one may read more [quantize-branches: one-sided]}}
+  %y = onnx.Add(%r, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %s = onnx.Sigmoid(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  %z = onnx.Add(%r, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y, %q, %z, %p : tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>
 }
 
 // The sibling has a scale for each channel: what would be one for a range?
