@@ -29,7 +29,7 @@ from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import rank_of
 from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups, silent
-from qdialect.patterns.constants import QuantizeConstant, ReadConstant
+from qdialect.patterns.constants import QuantizeConstant, ReadConstant, RequantizeConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -211,5 +211,5 @@ class HoistQuantizePass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         hoist = HoistQuantize(self.activations, self.rewritten, self.selects)
-        constants = silent([QuantizeConstant(), ReadConstant()])
+        constants = silent([QuantizeConstant(), RequantizeConstant(), ReadConstant()])
         return [hoist, HoistStorage(), HoistAcross(), *cleanups(), *constants]

@@ -683,3 +683,19 @@ def test_a_size_whose_name_inference_invented_and_the_output_states():
     samples = [{"x": draw.random((4, 3, 2), np.float32), "sizes": np.array([4, 6])}]
     quantized = export_model(quantize(module, samples, target="tensorrt").module)
     assert str(compiled(quantized, "tensorrt")) == str(quantized)
+
+
+def test_a_constant_that_is_requantized_in_front_of_what_selects():
+    """A quantize moves in front of both operands, one of which is a constant of another scale."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[3,2] x) => (float[3,2] y)
+        <float s = {0.02}, uint8 z = {112}, float t = {0.05}, uint8[1,2] c = {140, 90}, int64[1,1] i = {1}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            e = DequantizeLinear(c, t, z)
+            r = ScatterND(d, i, e)
+            p = QuantizeLinear(r, s, z)
+            y = DequantizeLinear(p, s, z)
+        }""")
+    first = assert_stays(model, "generic", exactness="exact")
+    assert [node.op_type for node in first.graph.node].count("QuantizeLinear") == 1
