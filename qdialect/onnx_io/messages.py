@@ -23,7 +23,7 @@ from qdialect.onnx_io import wire
 from qdialect.onnx_io.stated import typed_bytes
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
@@ -309,24 +309,28 @@ def _forget_invented_sizes(graph: GraphProto, unnamed: Collection[tuple[str, int
     Remove names that inference invents for unknown sizes, which contain a counter and differ from run to run, and names
     of those that the model states without one, as what was compiled does: names would appear when it is compiled again.
     """
-    for info in (*graph.output, *graph.value_info):
+    for info in (*graph.output, *_inner(graph)):
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
             if size.dim_param.startswith(INVENTED) or (info.name, axis) in unnamed:
                 size.ClearField("dim_param")
-    for attribute in (attribute for node in graph.node for attribute in node.attribute):
-        if attribute.HasField("g"):
-            _forget_invented_sizes(attribute.g, unnamed)
 
 
 def _unnamed_sizes(graph: GraphProto) -> Iterator[tuple[str, int]]:
     """Tensors inside a graph and the axes whose sizes it states neither by number nor by name."""
-    for info in graph.value_info:
+    for info in _inner(graph):
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
             if size.WhichOneof("value") is None:
                 yield info.name, axis
-    for attribute in (attribute for node in graph.node for attribute in node.attribute):
-        if attribute.HasField("g"):
-            yield from _unnamed_sizes(attribute.g)
+
+
+def _inner(graph: GraphProto) -> Iterator[ValueInfoProto]:
+    """The stated types of all tensors but a graph's own inputs and outputs."""
+    yield from graph.value_info
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from (*attribute.g.input, *attribute.g.output)
+                yield from _inner(attribute.g)
 
 
 def inferred(model: ModelProto) -> ModelProto:

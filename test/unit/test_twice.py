@@ -699,3 +699,23 @@ def test_a_constant_that_is_requantized_in_front_of_what_selects():
         }""")
     first = assert_stays(model, "generic", exactness="exact")
     assert [node.op_type for node in first.graph.node].count("QuantizeLinear") == 1
+
+
+def test_open_sizes_inside_a_loop_have_no_names():
+    """The body of a GRU that is taken apart states none; inference gave them those of the operands when it was read."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[4,N,3] x) => (float[4,1,N,2] y)
+        <float s = {0.02}, uint8 z = {112}, float[1,6,3] w, float[1,6,2] r> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            y = GRU<hidden_size = 2>(d, w, r)
+        }""")
+    first = assert_stays(with_weights(model, w=(1, 6, 3), r=(1, 6, 2)), decompose=("GRU",))
+    body = next(
+        a.g
+        for node in first.graph.node
+        if node.op_type in ("Scan", "Loop")
+        for a in node.attribute
+        if a.name == "body"
+    )
+    assert any(size.WhichOneof("value") is None for v in body.input for size in v.type.tensor_type.shape.dim)
