@@ -33,7 +33,7 @@ from qdialect.promises.joins import KnownRange
 from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
+from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
 
 WIDER = Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
@@ -115,34 +115,30 @@ def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
     return None
 
 
-class FoldSaturatedClamp(OnTrait[Clamp]):
-    """A clamp that is only quantized again, to types in which what it changes is the bound that it gives."""
+class FoldSaturatedClamp(OnOp[QuantizeOp]):
+    """A quantize of clamped integers alone, to a type in which what the clamp changes is the bound that it gives."""
 
-    def match(self, op: OnnxOp, promise: Clamp, rewriter: Rewriter, /) -> None:
-        kept = op.operands[0]
-        type = quantized_of(kept.type)
-        if type is None or not (type.is_per_tensor and isinstance(type.expressed, Float32Type)):
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
+        real, after = op.operands[0].owner, op.element_type
+        clamp = (
+            real.operands[0].owner
+            if isinstance(real, DequantizeOp) and op.operands[0].has_one_use()
+            else None
+        )
+        promise = promise_of(clamp, Clamp)
+        if promise is None or not isinstance(clamp, OnnxOp) or not clamp.results[0].has_one_use():
             return
-        stored = promise.stored(op, type)
-        if stored is None or not fits(kept, op):
+        kept, type = clamp.operands[0], quantized_of(clamp.operands[0].type)
+        if type is None or not isinstance(type.expressed, Float32Type) or not fits(kept, clamp):
+            return
+        stored = promise.stored(clamp, type)
+        if stored is None or not (type.is_per_tensor and after.is_per_tensor):
             return
         ends = np.array([type.storage.low, *(bound.item() for bound in stored), type.storage.high])
-        reals = type.dequantize(ends)
-        for after in (after for use in op.results[0].uses for after in _types_behind(use.operation)):
-            if after is None or not after.is_per_tensor or after.expressed != type.expressed:
-                return
-            least, low, high, greatest = after.quantize(reals)
-            if least != low or greatest != high:  # quantizing is monotone: what lies between becomes no other
-                return
-        rewriter.replace(op, [], [fitted(kept, op, rewriter)])
-
-
-def _types_behind(user: Operation) -> list[UniformType | None]:
-    """The types to which what `user` dequantizes is quantized; None for each use that is no such cast."""
-    if not isinstance(user, DequantizeOp):
-        return [None]
-    users = [use.operation for use in user.results[0].uses]
-    return [quantized_of(one.results[0].type) if isinstance(one, QuantizeOp) else None for one in users]
+        least, low, high, greatest = after.quantize(type.dequantize(ends))
+        if least == low and greatest == high:  # quantizing is monotone: what lies between becomes no other
+            whole = DequantizeOp(fitted(kept, clamp, rewriter))
+            rewriter.replace(op, [whole, QuantizeOp(whole.results[0], after)])
 
 
 class ReadBound(OnForm[StorageReading]):
