@@ -16,8 +16,6 @@ Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; oth
 
 from collections.abc import Sequence
 
-import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
@@ -27,6 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
+from qdialect.patterns.clamps import FoldSaturatedClamp
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, Range, are_alike, is_within
 from qdialect.promises.joins import KnownRange
@@ -113,32 +112,6 @@ def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
         return WIDER
     rewriter.replace(op, [relu.build([op.operands[0]], op.result_types)])
     return None
-
-
-class FoldSaturatedClamp(OnOp[QuantizeOp]):
-    """A quantize of clamped integers alone, to a type in which what the clamp changes is the bound that it gives."""
-
-    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
-        real, after = op.operands[0].owner, op.element_type
-        clamp = (
-            real.operands[0].owner
-            if isinstance(real, DequantizeOp) and op.operands[0].has_one_use()
-            else None
-        )
-        promise = promise_of(clamp, Clamp)
-        if promise is None or not isinstance(clamp, OnnxOp) or not clamp.results[0].has_one_use():
-            return
-        kept, type = clamp.operands[0], quantized_of(clamp.operands[0].type)
-        if type is None or not isinstance(type.expressed, Float32Type) or not fits(kept, clamp):
-            return
-        stored = promise.stored(clamp, type)
-        if stored is None or not (type.is_per_tensor and after.is_per_tensor):
-            return
-        ends = np.array([type.storage.low, *(bound.item() for bound in stored), type.storage.high])
-        least, low, high, greatest = after.quantize(type.dequantize(ends))
-        if least == low and greatest == high:  # quantizing is monotone: what lies between becomes no other
-            whole = DequantizeOp(fitted(kept, clamp, rewriter))
-            rewriter.replace(op, [whole, QuantizeOp(whole.results[0], after)])
 
 
 class ReadBound(OnForm[StorageReading]):

@@ -47,6 +47,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.clamps import fold_saturated
 from qdialect.patterns.joins import TakeAnyScales, repeated_rows
 from qdialect.patterns.rescaled import ReadRescaled
 from qdialect.patterns.rows import LowerToFloat
@@ -259,6 +260,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
                 name = f"{node}_{part.op_type}" if node else ""
                 part.location = location(name, [name or part.op_type])
         rewriter.replace(op, parts)
+        fold_saturated(parts[-1].results[0], rewriter)  # as when the clamp is read again
         return None
 
 

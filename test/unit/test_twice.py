@@ -46,6 +46,7 @@ LATE = {
     "a size that scales alone say is said behind no clamp": (23002540, "generic", None),
     "copies of inputs beside these are no join": (60000637, "openvino", None),
     "a bound of each channel says a size that scales alone said": (50005280, "onnxruntime", "qoperator"),
+    "a clamp of a line in front of a requantize that saturates": (81009300, "onnxruntime", "qoperator"),
 }
 """Graphs in which one cause each changed the second compilation."""
 
