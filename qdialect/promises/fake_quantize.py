@@ -25,7 +25,7 @@ from qdialect.numerics import Array, folding
 from qdialect.promises.arithmetic import along
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
-from qdialect.reasons import SCALE_VALUE, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
 WIDTHS = (8, 16, 32)
 MOST_BITS = WIDTHS[-1]
@@ -70,8 +70,10 @@ def uniform_type(
     if scale.size == zeros.size == 1:
         return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
     rank, longest = rank_of(value), max(scale, zeros, key=np.size)
-    axis = -1 if rank is None else int(np.argmax(longest.shape)) + rank - longest.ndim
-    scales, zeros = (None if rank is None else along(one, rank, axis) for one in (scale, zeros))
+    if rank is None:
+        return UNKNOWN_RANK
+    axis = int(np.argmax(longest.shape)) + rank - longest.ndim
+    scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
     if scales is None or zeros is None:
         return Blocked("scale-shape", "the scales run along more axes than one")
     scales, zeros = np.broadcast_arrays(scales, zeros)

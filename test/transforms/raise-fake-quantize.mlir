@@ -138,4 +138,15 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %c = onnx.Custom(%x, %o, %o, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     func.return %a, %b, %c : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
   }
+
+// CHECK-LABEL: func.func @unmoved_rank(
+// CHECK-NOT: quant.
+  func.func @unmoved_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5] : tensor<3xf32>>} : () -> tensor<3xf32>
+    %z = onnx.Constant() {value = #onnx.tensor<[3.0] : tensor<f32>>} : () -> tensor<f32>
+    %n = onnx.Constant() {value = #onnx.tensor<[8.0] : tensor<f32>>} : () -> tensor<f32>
+    // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-fake-quantize: unknown-rank]}}
+    %y = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<*xf32>, tensor<3xf32>, tensor<f32>, tensor<f32>) -> tensor<*xf32>
+    func.return %y : tensor<*xf32>
+  }
 }
