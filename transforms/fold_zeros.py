@@ -47,7 +47,8 @@ class LeaveOutResults(OnOp[OnnxOp]):
     def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         opset, outputs = opset_of(op, op.domain), op.outputs
         version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
-        if version is None or op.regions or op.get_trait(AllResults) is not None:
+        every = op.get_trait(AllResults)
+        if version is None or op.regions or (every is not None and every.applies(op)):
             return
         while len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O":
             if (last := outputs[-1]) is not None and last.first_use is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.promises.base import Promise
 
 
@@ -15,12 +16,32 @@ class ZeroByDefault(Promise):
     places: Sequence[int]
 
 
+def _always(op: OnnxOp) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class AllResults(Promise):
     """The op computes something else, or is invalid, if a result that nobody reads is left out."""
 
+    applies: Callable[[OnnxOp], bool] = _always
 
-ALL_RESULTS: dict[tuple[str, str], AllResults] = {("", "BatchNormalization"): AllResults()}
+
+def _skips_elements(op: OnnxOp) -> bool:
+    """
+    True for a pool whose windows may end before its operand does: onnxruntime's kernel without indices refuses the
+    negative pads that auto_pad asks for then.
+    """
+    kernel = op.ints_attr("kernel_shape") or ()
+    strides = op.ints_attr("strides") or (1,) * len(kernel)
+    is_same = op.str_attr("auto_pad", "NOTSET").startswith("SAME")
+    return is_same and any(stride > size for stride, size in zip(strides, kernel, strict=True))
+
+
+ALL_RESULTS: dict[tuple[str, str], AllResults] = {
+    ("", "BatchNormalization"): AllResults(),
+    ("", "MaxPool"): AllResults(_skips_elements),
+}
 
 DEFAULTS: dict[tuple[str, str], ZeroByDefault] = {
     ("", "LSTM"): ZeroByDefault((5, 6)),

@@ -71,3 +71,21 @@ func.func @unmoved_training(%x: tensor<3x4x5x2xf32>, %s: tensor<4xf32>) -> tenso
   %y, %m, %v = onnx.BatchNormalization(%x, %s, %s, %s, %s) {training_mode = 1 : i64} : (tensor<3x4x5x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<3x4x5x2xf32>, tensor<4xf32>, tensor<4xf32>)
   func.return %y : tensor<3x4x5x2xf32>
 }
+
+// onnxruntime's kernel without indices refuses the pads of windows that skip the last elements; others are as above.
+
+// CHECK-LABEL: func.func @unmoved_skipping(
+// CHECK-NEXT: %[[Y:.*]], %{{.*}} = onnx.MaxPool(%x)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_skipping(%x: tensor<1x2x6x6xf32>) -> tensor<1x2x2x3xf32> {
+  %y, %i = onnx.MaxPool(%x) {auto_pad = "SAME_UPPER", kernel_shape = array<i64: 2, 2>, strides = array<i64: 3, 2>} : (tensor<1x2x6x6xf32>) -> (tensor<1x2x2x3xf32>, tensor<1x2x2x3xi64>)
+  func.return %y : tensor<1x2x2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unread_same(
+// CHECK-NEXT: %[[Y:.*]] = onnx.MaxPool(%x)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unread_same(%x: tensor<1x2x6x6xf32>) -> tensor<1x2x3x3xf32> {
+  %y, %i = onnx.MaxPool(%x) {auto_pad = "SAME_UPPER", kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x6x6xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xi64>)
+  func.return %y : tensor<1x2x3x3xf32>
+}
