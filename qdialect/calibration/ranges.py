@@ -24,20 +24,30 @@ def find_range(statistics: Statistics, method: str, steps: int, symmetric: bool)
     """
     The reals (low, high) that `steps` equal steps are to cover; they hold 0.
 
-    method: one of `METHODS` or another percentile. Raises UserError for any other text.
+    method: one of `METHODS` or another percentile. Raises UserError as `check_range` does.
     """
     low, high = min(statistics.low, 0.0), max(statistics.high, 0.0)
     if method == "minmax" or statistics.counts.size == 0:
         return (low, high) if statistics.counts.size else (0.0, 0.0)
     if method == "mse":
         return _least_error(statistics, low, high, steps, symmetric)
+    return _percentile(statistics, low, high, _share_outside(method), symmetric)
+
+
+def check_range(method: str) -> None:
+    """Raise UserError for text that is neither one of `METHODS` nor a percentile."""
+    if method not in METHODS:
+        _share_outside(method)
+
+
+def _share_outside(percentile: str) -> float:
     try:
-        share = 1 - float(method) / 100
+        share = 1 - float(percentile) / 100
     except ValueError:
-        raise UserError(f"there is no range '{method}'", f"choose from {', '.join(METHODS)}") from None
+        raise UserError(f"there is no range '{percentile}'", f"choose from {', '.join(METHODS)}") from None
     if not 0 <= share < 1:
-        raise UserError(f"{method} is no percentile", "choose one up to 100")
-    return _percentile(statistics, low, high, share, symmetric)
+        raise UserError(f"{percentile} is no percentile", "choose one up to 100")
+    return share
 
 
 def _percentile(

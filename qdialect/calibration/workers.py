@@ -21,6 +21,7 @@ from qdialect.calibration.samples import Samples
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.side_by_side import available_cores
 
 PART = 8 << 20
 """Bytes of samples in a worker's task."""
@@ -85,10 +86,11 @@ def add_with_workers(
     profiler: Profiler, batches: Iterable[Feeds], count: int, memory: int, show: Callable[[int], None]
 ) -> None:
     """
-    Count samples in `count` processes. Raises UserError as one process would.
+    Count samples in `count` processes, or as many as there are cores. Raises UserError as one process would.
 
     Processes are forked where the platform supports it: a calling script need not guard its main module.
     """
+    count = min(count, available_cores())
     method = "fork" if "fork" in get_all_start_methods() else "spawn"
     with ProcessPoolExecutor(count, get_context(method)) as pool:
         running: set[Future[Done]] = set()

@@ -87,6 +87,12 @@ class Layer:
     reasons: tuple[Remark, ...] = ()
     """Reasons why it is in float, the decisive one first, without duplicates."""
 
+    def __repr__(self) -> str:
+        """One line: its operator and name, the operators that it became, and the reason if it is in float."""
+        became = ", ".join(self.operators) or "nothing of its own"
+        reason = f", in float: {self.reasons[0].blocked.id}" if self.is_float else ""
+        return f"<Layer: {self.operator} '{self.node}' became {became}{reason}>"
+
     @property
     def integer(self) -> bool:
         """True if all its multiply-adds are integer, or, if it has none, nothing of it is in float."""

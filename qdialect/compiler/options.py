@@ -120,6 +120,8 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("decompose", "keep_float", "sizes"):
             value: Sequence[str] = getattr(self, name)
+            if isinstance(value, Mapping):
+                raise UserError(f"{name} is {value!r}", "give a list of texts, as on the command line")
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
         if self.costs is not None:
             object.__setattr__(self, "target", _with_costs(self.target, self.costs))
@@ -172,7 +174,9 @@ class Calibration:
         metavar="OUT=IN",
         default_factory=dict[str, str],
     )
-    workers: int = _option(CALIBRATION, "processes that profile", metavar="N", default=1)
+    workers: int = _option(
+        CALIBRATION, "processes that profile, one for each core at most", metavar="N", default=1
+    )
     scheduler: str | None = _option(CALIBRATION, "a Dask cluster that profiles", metavar="ADDRESS")
     mean: Sequence[float] = _option(
         CALIBRATION, "of images, for each channel", metavar="M,...", default=(0.0,)

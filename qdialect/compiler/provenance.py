@@ -23,6 +23,8 @@ from qdialect.rewriting.passes import RewritePass
 NEAR = 8
 """Greatest number of nodes between a product and an op merged with it: a bias, casts, layout ops."""
 
+CASTS = QuantizeOp, DequantizeOp, StorageCastOp
+
 
 def is_kernel(op: OnnxOp) -> bool:
     """True if an op is defined on quantized numbers."""
@@ -149,30 +151,36 @@ class Origin(Hook):
     def rows_of(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
         """
         The row that each op of a later state belongs to: by the name of its node or a tensor; an op without such names
-        belongs to its user, or else to its producer; a product to that above the user of its casts.
+        belongs to its user, behind casts, too, or else to its producer.
         """
         rows: dict[Operation, int] = {}
         for op in ops:
-            named = self._by_node.get(node_name(op))
-            # What is quantized anew has the name of its real numbers, with an ending.
-            names = [*tensor_names(op), *(name.removesuffix(QUANTIZED) for name in tensor_names(op))]
-            tensors = map(self._by_tensor.get, names)
-            row = named if named is not None else next((k for k in tensors if k is not None), None)
-            if row is not None:
+            if (row := self._named_row(op)) is not None:
                 rows[op] = self._quantized_at(row) if not _is_cast(op) else row
         for op in reversed(ops):
             if op not in rows:
-                _take(rows, op, (u.operation for r in op.results for u in r.uses))
+                below = (self._row_below(user, rows) for user in _users(op))
+                if (row := next((k for k in below if k is not None), None)) is not None:
+                    rows[op] = row
         for op in ops:
             if op not in rows:
                 _take(rows, op, (v.op for v in op.operands if isinstance(v, OpResult)))
-        for op in reversed(ops):
-            if op not in rows and op.get_trait(SumsProducts) is not None:
-                below = (self.product_at(rows[user]) for user in _users(op) if user in rows)
-                row = next((k for k in below if self.rows[k].numbers is not None), None)
-                if row is not None:
-                    rows[op] = row
         return rows
+
+    def _row_below(self, user: Operation, rows: Mapping[Operation, int]) -> int | None:
+        """The row of a user of some op, or of what a cast quantizes that a type stands for; None if it has none."""
+        if not isinstance(user, CASTS):
+            return rows.get(user)
+        row = self._named_row(user)
+        return None if row is None else self._quantized_at(row)
+
+    def _named_row(self, op: Operation) -> int | None:
+        """The row that has the name of an op, or else of a tensor that it computes; None if none has."""
+        named = self._by_node.get(node_name(op))
+        # What is quantized anew has the name of its real numbers, with an ending.
+        names = [*tensor_names(op), *(name.removesuffix(QUANTIZED) for name in tensor_names(op))]
+        tensors = map(self._by_tensor.get, names)
+        return named if named is not None else next((k for k in tensors if k is not None), None)
 
 
 def _take(rows: dict[Operation, int], op: Operation, others: Iterable[Operation]) -> None:
@@ -185,7 +193,7 @@ def _users(op: Operation) -> Iterator[Operation]:
     """The users of an op's results, through casts, which belong to no row."""
     for use in (use for result in op.results for use in result.uses):
         yield use.operation
-        if isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp):
+        if isinstance(use.operation, CASTS):
             yield from _users(use.operation)
 
 

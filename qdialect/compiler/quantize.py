@@ -18,12 +18,13 @@ from qdialect.calibration.equalization import equalize
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.ranges import check_range
 from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
-from qdialect.compiler.dropping import Budgeted, held_against, hold, parse_limit
+from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.plain import unless_by_chance
@@ -225,6 +226,13 @@ def _add(profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration) -
         profiler.add(feeds, done)
 
 
+def _limit(calibration: Calibration) -> Limit | None:
+    """The limit of `--max-drop`. Raises UserError for one, or for a range, that is none."""
+    if calibration.range is not None:
+        check_range(calibration.range)
+    return None if calibration.max_drop is None else parse_limit(calibration.max_drop)
+
+
 def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, options: Options) -> Quantized:
     """
     Quantize a float module in place.
@@ -232,6 +240,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     Raises UserError for data that the model does not accept, a profile of another model, and invalid options.
     """
     weights = parse_weights(calibration.weights)
+    limit = _limit(calibration)
     if weights.bits == 4:
         return _weights_alone(module, data, calibration, options, weights.block)
     original = export_model(module).SerializeToString(deterministic=True)
@@ -242,7 +251,6 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     candidates = Candidates(
         prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
     )
-    limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
     held = hold(candidates, best, limit) if limit is not None and best.integer else None
     best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))

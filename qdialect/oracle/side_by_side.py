@@ -15,10 +15,14 @@ MOST_THREADS = 8
 """Greatest number of threads, each of which needs memory for its item."""
 
 
+def available_cores() -> int:
+    """Number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def cores() -> int:
     """Number of cores that this process may use, `MOST_THREADS` at most."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(available, MOST_THREADS))
+    return min(available_cores(), MOST_THREADS)
 
 
 def side_by_side(

@@ -117,6 +117,14 @@ def test_a_product_of_16_bits_without_a_name_is_counted():
     assert report.totals.macs == 9
 
 
+@pytest.mark.parametrize("clamp", ["Identity", "Relu"])
+def test_a_product_without_a_name_in_front_of_casts_is_counted_in_the_form_of_integers(clamp: str):
+    """It is MatMulInteger or ConvInteger with ops behind it that no name was read for."""
+    model = parse_model(SIXTEEN_BITS.replace("int16 z", "uint8 z").replace("Relu", clamp))
+    report = qdialect.compile(qdialect.load(model), form="integer")
+    assert (report.totals.macs, report.totals.integer) == (9, 9)
+
+
 def test_what_quantize_did_is_told_of_the_model_as_it_came(tmp_path: Path):
     rng = np.random.default_rng(5)
     nodes = [

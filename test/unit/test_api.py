@@ -172,6 +172,7 @@ X = np.zeros((3, 48), np.float32)
     [
         ({"batch": 0}, "the batch is 0"),
         ({"batch": "4"}, "the batch is '4'"),
+        ({"sizes": {"n": 4}}, "sizes is {'n': 4}; give a list of texts"),
         ({"sizes": ["n=4"]}, "no size of an input is called 'n'; none of them has a name"),
         ({"feeds": [{"y": X}]}, "no array for input 'x', it has y"),
         ({"feeds": [{"x": X[:, :5]}]}, "has shape 3x5, the model takes 3x48"),
@@ -208,6 +209,26 @@ def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
 def test_wrong_options_of_quantize(data: Any, words: dict[str, Any], says: str):
     with pytest.raises(UserError, match=says):
         qdialect.quantize(model(), data, **words)
+
+
+@pytest.mark.parametrize("words", [{"range": "widest"}, {"range": 200}, {"max_drop": "far"}], ids=str)
+def test_wrong_algorithms_are_refused_before_data_is_read(words: dict[str, Any]):
+    def unread():
+        raise AssertionError("a sample was read")
+        yield {"x": X}
+
+    with pytest.raises(UserError, match=r"widest|percentile|limit"):
+        qdialect.quantize(model(), unread(), **words)
+
+
+def test_a_layer_is_one_line():
+    said = [repr(layer) for layer in qdialect.compile(model()).layers]
+    assert said[2:4] == [
+        "<Layer: DequantizeLinear 'dw' became nothing of its own>",
+        "<Layer: MatMul 'matmul' became QLinearMatMul>",
+    ]
+    in_float = qdialect.compile(model(), keep_float="matmul").layers[3]
+    assert repr(in_float).endswith("became DequantizeLinear, MatMul, in float: kept-float>")
 
 
 def test_a_result_of_quantize_is_one_line():

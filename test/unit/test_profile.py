@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from qdialect.calibration.statistics import BINS, Statistics
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.side_by_side import available_cores
 from qdialect.transforms.insert_casts import bounds_of, elements_of
 
 Array = npt.NDArray[Any]
@@ -230,6 +232,18 @@ def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shared.profile.to_bytes() == whole.profile.to_bytes()
     for one, other in zip(whole.samples.measured, shared.samples.measured, strict=True):
         assert np.array_equal(one["x"], other["x"])
+
+
+def test_there_are_no_more_workers_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+
+    def pool(count: int, context: object) -> ProcessPoolExecutor:
+        counts.append(count)
+        return ProcessPoolExecutor(1)
+
+    monkeypatch.setattr("qdialect.calibration.workers.ProcessPoolExecutor", pool)
+    add_with_workers(Profiler(module()), [], 100_000, 1 << 30, lambda count: None)
+    assert counts == [available_cores()]
 
 
 def test_a_local_dask_cluster_makes_the_same_bytes() -> None:
