@@ -5,7 +5,7 @@ Fold ops that return their operand unchanged, with their names and annotations m
     Dropout(x)   ->  x      at inference, its mask not read
     op(x)        ->  x      Reshape, Flatten, Expand, CenterCropPad to the same sizes; Transpose that moves no axis;
                             Cast to the same type; Slice of all; Pad by 0; Tile by 1; Concat or Sum of one, Split into
-                            one; + 0, - 0, * 1, / 1
+                            one; Where on true or false alone; + 0, - 0, * 1, / 1
 
 Exact: no number changes. A quantization annotation on the copy moves to the remaining tensor. Storage casts that become
 adjacent are folded if they are inverse.

@@ -10,7 +10,15 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
-from qdialect.ir.values import constant_ints, ints_of, is_constant, rank_of, real_constant, static_shape
+from qdialect.ir.values import (
+    constant_array,
+    constant_ints,
+    ints_of,
+    is_constant,
+    rank_of,
+    real_constant,
+    static_shape,
+)
 from qdialect.promises.base import Promise
 from qdialect.promises.layout import slices_of, training
 from qdialect.reasons import Blocked
@@ -95,6 +103,23 @@ def _alone(op: OnnxOp) -> int | None:
     return 0 if len(op.operands) == 1 == len(op.results) else None
 
 
+def _where(op: OnnxOp) -> int | None:
+    """The operand that a condition of one constant value selects, if the others do not repeat it along an axis."""
+    condition = constant_array(op.operands[0])
+    if condition is None or not condition.size or condition.any() != condition.all():
+        return None
+    place = 1 if condition.all() else 2
+    own = shape_of(op.operands[place].type)
+    for other in (0, 3 - place):
+        beside = shape_of(op.operands[other].type)
+        if own is None or beside is None or len(beside) > len(own):
+            return None
+        aligned = zip(own[len(own) - len(beside) :], beside, strict=True)
+        if any(b != 1 and (b == DYNAMIC or a != b) for a, b in aligned):
+            return None
+    return place
+
+
 def _is_number(value: SSAValue, number: float) -> bool:
     """True if a value is the constant `number`, as () or (1,): runtimes fuse a longer one as a bias or a gain."""
     if static_shape(value) not in ((), (1,)) or not is_constant(value):
@@ -130,6 +155,7 @@ COPIES: dict[tuple[str, str], Copies] = {
     ("", "Concat"): Copies(_alone),
     ("", "Split"): Copies(_alone),
     ("", "Sum"): Copies(_alone),
+    ("", "Where"): Copies(_where),
     ("", "Add"): _neutral(0, (0, 1)),
     ("", "Sub"): _neutral(0, (1,)),
     ("", "Mul"): _neutral(1, (0, 1)),

@@ -234,3 +234,31 @@ func.func @cropped_to_its_size(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<
   %z = onnx.CenterCropPad(%x, %n) {axes = array<i64: 1>} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x5xf32>
   func.return %y, %z : tensor<2x3xf32>, tensor<2x5xf32>
 }
+
+// A condition that is the same everywhere selects one operand.
+
+// CHECK-LABEL: func.func @where(
+// CHECK-NEXT: func.return %x, %b
+func.func @where(%x: tensor<?x3xf32>, %a: tensor<3xf32>, %b: tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>) -> (tensor<?x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>) {
+  %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi1>>} : () -> tensor<1xi1>
+  %y = onnx.Where(%one, %x, %a) : (tensor<1xi1>, tensor<?x3xf32>, tensor<3xf32>) -> tensor<?x3xf32>
+  %none = onnx.Constant() {value = #onnx.tensor<[0, 0, 0] : tensor<3xi1>>} : () -> tensor<3xi1>
+  %z = onnx.Where(%none, %b, %b) : (tensor<3xi1>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>
+  func.return %y, %z : tensor<?x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>
+}
+
+// Not where the other operand or the condition repeats it, or may do so; nor where the condition differs.
+
+// CHECK-LABEL: func.func @unmoved_where(
+// CHECK-COUNT-5: onnx.Where(
+func.func @unmoved_where(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>, %a: tensor<3xf32>, %s: tensor<1xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>) {
+  %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi1>>} : () -> tensor<1xi1>
+  %b = onnx.Where(%one, %x, %y) : (tensor<1xi1>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %c = onnx.Where(%one, %a, %x) : (tensor<1xi1>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %d = onnx.Where(%one, %s, %a) : (tensor<1xi1>, tensor<1xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %both = onnx.Constant() {value = #onnx.tensor<[1, 1] : tensor<2x1xi1>>} : () -> tensor<2x1xi1>
+  %e = onnx.Where(%both, %a, %a) : (tensor<2x1xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %mixed = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>
+  %f = onnx.Where(%mixed, %a, %s) : (tensor<3xi1>, tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
+  func.return %b, %c, %d, %e, %f : tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>
+}

@@ -156,8 +156,12 @@ class SpreadPhases(Step):
 def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Blocked:
     """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
-    if g.axes > 2 or g.sizes[-1] == DYNAMIC:
-        return Blocked("unknown-width", "the width is not known, or there are more than two spatial axes")
+    if g.axes > 2:
+        return Blocked(
+            "many-axes", "transposed, a convolution is rewritten over one or two spatial axes alone"
+        )
+    if g.sizes[-1] == DYNAMIC:
+        return Blocked("unknown-width", "the width is not known")
     if g.groups > 1 and spec.is_float:
         return GROUPED
     if g.pads is None:
