@@ -251,3 +251,23 @@ func.func @bias(%x: tensor<1x2x4x4x!x>) -> tensor<1x2x4x4xf32> {
   %y = onnx.Conv(%x, %w, %c) {group = 2 : i64} : (tensor<1x2x4x4x!x>, tensor<2x1x1x1x!w>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
   func.return %y : tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// Moves between the constant and the op that stays in float are computed, too: scales of rows that are no rows there.
+
+// CHECK-LABEL: func.func @moved_rows(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.75, 1.0, 1.0] : tensor<2x2xf32>>}
+// CHECK-NEXT: onnx.MatMul(%x, %[[W]])
+!r = !quant.uniform<u8:f32:0, {0.5,0.25}>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @moved_rows(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xui8>>} : () -> tensor<2x2x!r>
+  %d = quant.dcast %w : tensor<2x2x!r> to tensor<2x2xf32>
+  %s = onnx.Constant() {value = #onnx.tensor<[2, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %m = onnx.Reshape(%d, %s) : (tensor<2x2xf32>, tensor<2xi64>) -> tensor<2x2xf32>
+  %t = onnx.Transpose(%m) {perm = array<i64: 1, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = onnx.MatMul(%x, %t) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+}
