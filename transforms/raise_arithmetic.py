@@ -3,7 +3,7 @@ Raise quantization written as float arithmetic to casts. Requires a Round: witho
 
     Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
     Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
-    Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))
+    Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))     also where i32 are subtracted
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
 Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
@@ -42,6 +42,7 @@ from qdialect.promises.arithmetic import (
     shift,
     single_user,
     step_of,
+    unwidened,
 )
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import QuantizeForm
@@ -292,12 +293,12 @@ class RaiseScaling(Pattern):
             return None
         if self.constants and not _is_weight(op.results[0], source):
             return None
-        user, zero_point = single_user(op.results[0]), np.zeros(())
+        user, zero_point = single_user(op.results[0]), unwidened(op.operands[0]).constant
         added = shift(user)
         if user is not None and added is not None:
             if not _integral(added.constant):
                 return None
-            zero_point, user = -added.constant, single_user(user.results[0])
+            zero_point, user = zero_point - added.constant, single_user(user.results[0])
         scaled = None if user is None else _scale(user, inverse=False)
         if user is None or scaled is None:
             return None
@@ -314,7 +315,7 @@ class RaiseScaling(Pattern):
     def _integers(self, op: Operation) -> tuple[SSAValue | None, Storage]:
         """The integers that an op converts to float, and their storage type; None if it converts none."""
         none = None, Storage.of("u8")
-        source = op.operands[0]
+        source = unwidened(op.operands[0]).value
         if isinstance(op, DequantizeOp):
             type = op.element_type
             if not type.is_per_tensor or type.scale != ONE or type.zero_point:

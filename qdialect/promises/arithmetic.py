@@ -14,11 +14,13 @@ import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.promises.base import Commutes, Promise
 from qdialect.promises.monotone import clip_bounds
+
+I32 = BY_NUMPY["int32"].attribute
 
 
 class WithConstant(NamedTuple):
@@ -78,16 +80,17 @@ def step_of(op: OnnxOp, *, ordered: bool) -> WithConstant | None:
 
 
 def _array(value: SSAValue) -> Array | None:
-    """A constant's elements, also of one that is cast to float32 or reshaped."""
+    """A constant's elements, also of one that is cast to float32 or int32, or reshaped."""
     op = producer(value)
     moves = None if op is None else op.get_trait(Commutes)
     if op is not None and moves is not None and moves.keeps_order:
         array, shape = _array(op.operands[0]), shape_of(value.type)
         return None if array is None or shape is None or DYNAMIC in shape else array.reshape(shape)
-    if op is None or op.get_trait(Converts) is None or not is_float32(value):
+    dtype = np.float32 if is_float32(value) else np.int32 if element_of(value.type) == I32 else None
+    if op is None or op.get_trait(Converts) is None or dtype is None:
         return constant_array(value)
     array = _array(op.operands[0])
-    return None if array is None else array.astype(np.float32)
+    return None if array is None else array.astype(dtype)
 
 
 def single_user(value: SSAValue) -> OnnxOp | None:
@@ -118,6 +121,16 @@ def shift(op: OnnxOp | None) -> WithConstant | None:
     if promise is None or step is None:
         return None
     return WithConstant(step.value, -step.constant) if promise.inverse else step
+
+
+def unwidened(value: SSAValue) -> WithConstant:
+    """The integers that `value` has in a wider type, minus a constant zero point, and that; `value` and 0 if none."""
+    added = shift(producer(value))
+    wide, zero_point = (value, np.zeros(())) if added is None else (added.value, -added.constant)
+    op = producer(wide)
+    if op is None or op.get_trait(Converts) is None or element_of(value.type) != I32:
+        return WithConstant(value, np.zeros(()))
+    return WithConstant(op.operands[0], zero_point)
 
 
 def along(array: Array, rank: int | None, axis: int) -> Array | None:

@@ -127,3 +127,26 @@ func.func @unmoved_activation(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
   %y = onnx.MatMul(%d, %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
+
+// -----
+
+// The zero point is subtracted in i32, to which both are cast.
+// CHECK-LABEL: func.func @integers_subtracted
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x!quant.uniform<u8:f32, 0.5:128>>
+// CHECK: %[[D:.*]] = quant.dcast %[[W]]
+// CHECK: onnx.MatMul(%{{.*}}, %[[D]])
+func.func @integers_subtracted(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 255, 128, 0, 77] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
+  %z = onnx.Constant() {value = #onnx.tensor<[128] : tensor<ui8>>} : () -> tensor<ui8>
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %q = onnx.QuantizeLinear(%x, %xs, %z) : (tensor<4x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
+  %r = onnx.DequantizeLinear(%q, %xs, %z) : (tensor<4x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xf32>
+  %a = onnx.Cast(%w) {to = 6 : i64} : (tensor<3x2xui8>) -> tensor<3x2xi32>
+  %b = onnx.Cast(%z) {to = 6 : i64} : (tensor<ui8>) -> tensor<i32>
+  %c = onnx.Sub(%a, %b) : (tensor<3x2xi32>, tensor<i32>) -> tensor<3x2xi32>
+  %e = onnx.Cast(%c) {to = 1 : i64} : (tensor<3x2xi32>) -> tensor<3x2xf32>
+  %d = onnx.Mul(%e, %s) : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %y = onnx.MatMul(%r, %d) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}

@@ -333,3 +333,31 @@ func.func @unmoved_scales_of_elements(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// At run time: the integers are cast to i32 and shifted there. Bytes that are shifted as such may wrap.
+// CHECK-LABEL: func.func @dequantize_in_i32
+// CHECK: %[[Q:.*]] = quant.scast %q : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32:1, {0.5:7,0.25:8,0.125:9}>>
+// CHECK-NEXT: quant.dcast %[[Q]]
+func.func @dequantize_in_i32(%q : tensor<2x3xui8>) -> tensor<2x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[-7, -8, -9] : tensor<3xi32>>} : () -> tensor<3xi32>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %a = onnx.Cast(%q) {to = 6 : i64} : (tensor<2x3xui8>) -> tensor<2x3xi32>
+  %b = onnx.Add(%a, %z) : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi32>
+  %c = onnx.Cast(%b) {to = 1 : i64} : (tensor<2x3xi32>) -> tensor<2x3xf32>
+  %y = onnx.Mul(%c, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @bytes_that_wrap
+// CHECK: %[[B:.*]] = onnx.Sub(%q
+// CHECK-NEXT: quant.scast %[[B]] : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.5>>
+func.func @bytes_that_wrap(%q : tensor<2x3xui8>) -> tensor<2x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %b = onnx.Sub(%q, %z) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
+  %c = onnx.Cast(%b) {to = 1 : i64} : (tensor<2x3xui8>) -> tensor<2x3xf32>
+  %y = onnx.Mul(%c, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
