@@ -5,9 +5,10 @@ Write an interpolation as products with a constant matrix for each axis.
     Resize(x : u8) {linear}              ->  Cast(MatMul(h, MatMul(Cast(x) : f32, w))) : u8      likewise i8
 
 Close: the same float32 sums in another order, of finite elements. onnxruntime interpolates element by element: cubic a
-hundred times slower than the products, along one axis or three ten times; measured costs decide. A target without a
-cost of it lacks the kernel, and gets the products. Axes that become shorter come first. A quantize behind it is kept:
-the sums are rounded as before.
+hundred times slower than the products, along one axis or three ten times. It is the faster in linear mode between
+convolutions, where channels stand last or in blocks. Measured costs decide. A target without a cost of it lacks the
+kernel, and gets the products. Axes that become shorter come first. A quantize behind it is kept: the sums are rounded
+as before.
 
 Bytes are interpolated in float and what is behind the point is cut off, in both forms: the same integers if no sum is
 rounded, which weights of few binary digits ensure, as scales of 2, 4 and 8 give them.
@@ -35,6 +36,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.numerics.pixels import Pixels, fraction_digits
+from qdialect.patterns.convolution.layout import is_between, is_float_convolution, is_lowered_convolution
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked, unblocked
@@ -95,7 +97,6 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
         if INTERPOLATION not in self._target.costs:
             return True
         costs, product = self._target.costs[INTERPOLATION], self._target.costs[PRODUCT]
-        last = len(shape) in IMAGES and all(step.axis >= len(shape) - 2 for step in steps)
         new, time = [1 if size == DYNAMIC else size for size in shape], 0.0
         for axis, matrix in steps:
             new[axis] = len(matrix)
@@ -103,13 +104,29 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             time += product["product"] * products + product["written"] * prod(new) + product["call"]
             if axis < len(new) - 1:
                 time += costs["matrix"] * prod(new[:axis])
-        kernel = "linear" if taps == 2 and last else "linear_volume" if taps == 2 else "cubic"
         if _is_bytes(op):
-            casts, kernel = self._target.costs["Placement"], BYTE
+            casts = self._target.costs["Placement"]
             time += (
                 casts["move_float"] * (prod(new) + prod(max(size, 1) for size in shape)) + 2 * casts["call"]
             )
-        return time < WORTH * (costs[kernel] * prod(new) + costs["call"])
+        return time < WORTH * (_interpolated(op, taps, new, steps, costs) + costs["call"])
+
+
+def _interpolated(
+    op: OnnxOp, taps: int, new: Sequence[int], steps: Sequence[AxisMatrix], costs: Mapping[str, float]
+) -> float:
+    """Nanoseconds of the op's kernel for a result of these sizes, in the order of elements that a session uses."""
+    if _is_bytes(op):
+        return prod(new) * costs[BYTE]
+    if taps > 2:
+        return prod(new) * costs["cubic"]
+    if len(new) not in IMAGES or any(step.axis < len(new) - 2 for step in steps):
+        return prod(new) * costs["linear_volume"]
+    if is_between(op, is_lowered_convolution):
+        return prod(new) * costs["linear_last"] + prod(new[2:]) * new[0] * costs["pixel_last"]
+    whole = all(len(step.matrix) % step.matrix.shape[1] == 0 for step in steps)
+    blocked = whole and is_between(op, is_float_convolution)
+    return prod(new) * costs["linear_blocked" if blocked else "linear"]
 
 
 def _is_bytes(op: OnnxOp) -> bool:

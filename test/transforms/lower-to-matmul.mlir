@@ -38,6 +38,57 @@ func.func @unmoved_small_matrices(%x: tensor<?x64x5x6xf32>) -> tensor<?x64x8x6xf
   func.return %y : tensor<?x64x8x6xf32>
 }
 
+// Between integer convolutions a session runs Resize with channels last, which takes less time than the products; also
+// where casts, elementwise ops and joins stand between them. Behind the last convolution channels stand first.
+
+// CHECK-LABEL: func.func @unmoved_channels_last(
+// CHECK: onnx.Resize
+// CHECK: onnx.Resize
+// CHECK-NOT: onnx.Resize
+func.func @unmoved_channels_last(%x: tensor<1x48x9x9xui8>, %w: tensor<48x48x1x1xi8>) -> tensor<1x48x72x72xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %a = onnx.Constant() {value = #onnx.tensor<[0.1] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
+  %wz = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %0 = onnx.QLinearConv(%x, %a, %z, %w, %a, %wz, %a, %z) {kernel_shape = array<i64: 1, 1>} : (tensor<1x48x9x9xui8>, tensor<f32>, tensor<ui8>, tensor<48x48x1x1xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x48x9x9xui8>
+  %1 = quant.scast %0 : tensor<1x48x9x9xui8> to tensor<1x48x9x9x!quant.uniform<u8:f32, 0.1:3>>
+  %2 = quant.dcast %1 : tensor<1x48x9x9x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x9x9xf32>
+  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  %3 = onnx.Resize(%2, _, %s) {mode = "linear"} : (tensor<1x48x9x9xf32>, tensor<4xf32>) -> tensor<1x48x18x18xf32>
+  %4 = quant.qcast %3 : tensor<1x48x18x18xf32> to tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>>
+  %5 = quant.scast %4 : tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x18x18xui8>
+  %6 = onnx_ms.QLinearAdd(%5, %a, %z, %5, %a, %z, %a, %z) : (tensor<1x48x18x18xui8>, tensor<f32>, tensor<ui8>, tensor<1x48x18x18xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x48x18x18xui8>
+  %7 = quant.scast %6 : tensor<1x48x18x18xui8> to tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>>
+  %8 = quant.dcast %7 : tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x18x18xf32>
+  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  %9 = onnx.Resize(%8, _, %s) {mode = "linear"} : (tensor<1x48x18x18xf32>, tensor<4xf32>) -> tensor<1x48x36x36xf32>
+  %10 = onnx.Relu(%9) : (tensor<1x48x36x36xf32>) -> tensor<1x48x36x36xf32>
+  %11 = quant.qcast %10 : tensor<1x48x36x36xf32> to tensor<1x48x36x36x!quant.uniform<u8:f32, 0.1:3>>
+  %12 = quant.scast %11 : tensor<1x48x36x36x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x36x36xui8>
+  %13 = onnx.QLinearConv(%12, %a, %z, %w, %a, %wz, %a, %z) {kernel_shape = array<i64: 1, 1>} : (tensor<1x48x36x36xui8>, tensor<f32>, tensor<ui8>, tensor<48x48x1x1xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x48x36x36xui8>
+  %14 = quant.scast %13 : tensor<1x48x36x36xui8> to tensor<1x48x36x36x!quant.uniform<u8:f32, 0.1:3>>
+  %15 = quant.dcast %14 : tensor<1x48x36x36x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x36x36xf32>
+  %16 = onnx.Resize(%15, _, %s) {mode = "linear"} : (tensor<1x48x36x36xf32>, tensor<4xf32>) -> tensor<1x48x72x72xf32>
+  func.return %16 : tensor<1x48x72x72xf32>
+}
+
+// Between float convolutions a session runs Resize in blocks of channels if the scales are whole.
+
+// CHECK-LABEL: func.func @unmoved_blocks(
+// CHECK: onnx.Resize
+// CHECK-NOT: onnx.Resize
+func.func @unmoved_blocks(%x: tensor<1x32x16x16xf32>, %w: tensor<32x32x1x1xf32>) -> tensor<1x32x48x48xf32> {
+  %2 = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %1 = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.5, 1.5] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %a = onnx.Conv(%x, %w) {kernel_shape = array<i64: 1, 1>} : (tensor<1x32x16x16xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x16x16xf32>
+  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  %b = onnx.Resize(%a, _, %2) {mode = "linear"} : (tensor<1x32x16x16xf32>, tensor<4xf32>) -> tensor<1x32x32x32xf32>
+  %c = onnx.Conv(%b, %w) {kernel_shape = array<i64: 1, 1>} : (tensor<1x32x32x32xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x32x32xf32>
+  %d = onnx.Resize(%c, _, %1) {mode = "linear"} : (tensor<1x32x32x32xf32>, tensor<4xf32>) -> tensor<1x32x48x48xf32>
+  %e = onnx.Conv(%d, %w) {kernel_shape = array<i64: 1, 1>} : (tensor<1x32x48x48xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x48x48xf32>
+  func.return %e : tensor<1x32x48x48xf32>
+}
+
 // Bytes: sums of quarters of them are exact in float, and what is behind the point is cut off as before.
 
 // CHECK-LABEL: func.func @bytes(

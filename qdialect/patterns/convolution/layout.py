@@ -1,15 +1,26 @@
-"""Values that are channels last anyway: kernels of convolutions with a quantized result run so."""
+"""
+The order of elements around convolutions: kernels with a quantized result run channels last, those in float in blocks
+of channels, and a session moves what it needs for that past the ops between two of them.
+"""
 
 from __future__ import annotations
 
-from xdsl.ir import OpResult, SSAValue
+from collections.abc import Callable
+
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.ir.values import is_constant, is_float32, rank_of
+from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.layout import Permutes
+from qdialect.promises.linear import Linear
+from qdialect.promises.qoperator import Reading, reading
 from qdialect.promises.window import Window
+from qdialect.targets.pricing import IMAGE
 
 
 def _runs_channels_last(op: object) -> bool:
@@ -62,3 +73,66 @@ def _is_read(value: SSAValue, *, floats: bool) -> bool:
                 pending += [one for one in user.results if one not in seen]
                 seen.update(user.results)
     return False
+
+
+def is_lowered_convolution(op: Operation) -> bool:
+    """True for a kernel that computes a convolution with a quantized result."""
+    computes = _computes(op)
+    return computes is not None and computes is not type(op) and computes.has_trait(Window)
+
+
+def is_float_convolution(op: Operation) -> bool:
+    """True for a convolution of images in float."""
+    linear = isinstance(op, OnnxOp) and op.has_trait(Window) and op.has_trait(Linear)
+    return linear and rank_of(op.operands[0]) == IMAGE and is_float32(op.operands[0])
+
+
+def is_between(op: Operation, kernels: Callable[[Operation], bool]) -> bool:
+    """True if such kernels make the first operand of `op` and read its result, casts and elementwise ops aside."""
+    return _reaches(op.operands[0], kernels, _makers) and _reaches(op.results[0], kernels, _readers)
+
+
+def _reaches(
+    value: SSAValue,
+    kernels: Callable[[Operation], bool],
+    step: Callable[[SSAValue], list[tuple[Operation, list[SSAValue]]]],
+) -> bool:
+    pending, seen = [value], {value}
+    while pending:
+        for op, beyond in step(pending.pop()):
+            if kernels(op):
+                return True
+            if _keeps_layout(op):
+                pending += [one for one in beyond if one not in seen]
+                seen.update(beyond)
+    return False
+
+
+def _makers(value: SSAValue) -> list[tuple[Operation, list[SSAValue]]]:
+    if not isinstance(value, OpResult):
+        return []
+    operands = [one for one in value.op.operands if not is_constant(one)]
+    return [(value.op, operands)]
+
+
+def _readers(value: SSAValue) -> list[tuple[Operation, list[SSAValue]]]:
+    return [(use.operation, list(use.operation.results)) for use in value.uses]
+
+
+def _keeps_layout(op: Operation) -> bool:
+    """True for casts, and for ops that a session moves Transposes past."""
+    if isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp):
+        return True
+    computes = _computes(op)
+    if computes is None or rank_of(op.results[0]) != IMAGE:
+        return False
+    moves = computes.has_trait(Commutes) and not computes.has_trait(Permutes)
+    return moves or computes.has_trait(Elementwise)
+
+
+def _computes(op: Operation) -> type[OnnxOp] | None:
+    """The class of the op, or of that which a kernel computes."""
+    if not isinstance(op, OnnxOp):
+        return None
+    read = reading(op)
+    return op_named("", read.name) if isinstance(read, Reading) else type(op)
