@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.samples import Row
+from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
@@ -27,8 +28,14 @@ def least_ratio(share: float) -> float:
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
-    """The outputs of a model for each sample. Raises UserError if onnxruntime cannot run it."""
-    runner = session(model, optimize=True)
+    """
+    The outputs of a model for each sample, without optimization if a default session refuses the model, as some that
+    were read. Raises UserError if onnxruntime cannot run it.
+    """
+    try:
+        runner = session(model, optimize=True)
+    except UserError:
+        runner = session(model)
     with blamed("onnxruntime cannot run the model"):
         return list(side_by_side(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
 

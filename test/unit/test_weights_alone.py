@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
@@ -89,3 +90,32 @@ def test_what_the_flag_says() -> None:
 def test_what_it_cannot_say(text: str) -> None:
     with pytest.raises(UserError):
         parse_weights(text)
+
+
+REFUSED = """<ir_version: 10, opset_import: ["" : 21]> g (float[32,4] x) => (float[4,3] y)
+<float s = {0.02}, int8 z = {3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  t = Transpose<perm = [1, 0]>(d)
+  r = Relu(t)
+  y = MatMul(r, w)
+}"""
+"""A session moves the dequantize below the Transpose, and there quantizes to i8 what it takes for u8."""
+
+
+@pytest.mark.parametrize("weights", ["int8", "int4"])
+def test_a_model_is_quantized_that_a_default_session_refuses(weights: str):
+    draw = np.random.default_rng(2)
+    source = onnx.parser.parse_model(REFUSED)
+    source.graph.initializer.append(
+        numpy_helper.from_array(draw.normal(size=(32, 3)).astype(np.float32), "w")
+    )
+    with pytest.raises(Exception, match="does not match y_zero_point"):
+        ort.InferenceSession(source.SerializeToString())
+    rows = [{"x": draw.normal(size=(32, 4)).astype(np.float32)} for _ in range(3)]
+    result = qdialect.quantize(source, rows, weights=weights)
+    assert result.layers == 1
+    if weights == "int4":
+        assert result.integer == 1
+        assert result.ratio > 12
+        ort.InferenceSession(qdialect.to_model(result.module).SerializeToString())
