@@ -53,6 +53,7 @@ from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.promises.recurrent import HiddenStates
+from qdialect.promises.shapes import KeepsType
 from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -188,7 +189,7 @@ def infer(op: Operation) -> list[SSAValue]:
     if isinstance(op, Cast):
         element = element_of(op.results[0].type)
         _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
-    elif op.get_trait(FakeQuantizes) is not None:
+    elif op.get_trait(FakeQuantizes) is not None or op.get_trait(KeepsType) is not None:
         _set(op.results, [op.operands[0].type])
     elif isinstance(op, CustomOp) and (op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm)):
         _set(op.results, [_cast_result(op)])
@@ -319,6 +320,8 @@ def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None
             type = (
                 with_element(type, own) if _suits(own, type) else None
             )  # inference knows the op that it computes
+        elif type is not None and element_of(type) == ANY and (stated := element_of(result.type)) is not None:
+            type = with_element(type, stated)
         if type is not None and _says_more(type, result):
             PlainRewriter.replace_value_with_new_type(result, type)
 

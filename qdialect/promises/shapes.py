@@ -23,6 +23,11 @@ class Shaped(Promise):
     sizes: Callable[[OnnxOp, Known], Sequence[Element] | None]
 
 
+@dataclass(frozen=True)
+class KeepsType(Promise):
+    """The op's result has the type of the first operand, which onnx's inference does not say of this op."""
+
+
 def _same(op: OnnxOp, known: Known) -> Sequence[Element] | None:
     return known.sizes(op.operands[0])
 
@@ -128,7 +133,8 @@ def _expanded(op: OnnxOp, known: Known) -> Sequence[Element] | None:
 
 SAME = (
     "BatchNormalization Cast DequantizeLinear Dropout DynamicQuantizeLinear GroupNormalization Identity "
-    "InstanceNormalization LayerNormalization LogSoftmax LpNormalization Not QuantizeLinear RMSNormalization Softmax"
+    "InstanceNormalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization Not QuantizeLinear "
+    "RMSNormalization Softmax"
 )
 BATCHES = "AveragePool Conv ConvInteger ConvTranspose GlobalAveragePool GlobalMaxPool MaxPool"
 MICROSOFTS = "DequantizeLinear FastGelu Gelu QuantizeLinear QuickGelu"
@@ -147,4 +153,8 @@ SHAPED: dict[tuple[str, str], Shaped] = {
     ("", "Slice"): Shaped(_sliced),
     ("", "Transpose"): Shaped(_transposed),
     ("", "Unsqueeze"): Shaped(_unsqueezed),
+}
+
+KEEPS_TYPE: dict[tuple[str, str], KeepsType] = {
+    ("", name): KeepsType() for name in ("GroupNormalization", "MeanVarianceNormalization")
 }

@@ -26,7 +26,7 @@ from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.recurrent import HIDDEN_STATES
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
-from qdialect.promises.shapes import SHAPED
+from qdialect.promises.shapes import KEEPS_TYPE, SHAPED
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
 from qdialect.promises.undefined import UNDEFINED
 from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
@@ -50,6 +50,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     COUNTS,
     DEFAULTS,
     SHAPED,
+    KEEPS_TYPE,
     SHAPES,
     TAKES_SIZES,
     FILLS,

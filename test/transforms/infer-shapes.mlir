@@ -127,3 +127,30 @@ func.func @unmoved_run_time(%x: tensor<2x3xf32>, %l: tensor<2xi64>) -> tensor<?x
   func.return %y : tensor<?x?xf32>
 }
 }
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 21 : i64, other = 1 : i64}} {
+
+// onnx says nothing of a node whose parts depend on its operands.
+
+// CHECK-LABEL: func.func @normalized(
+// CHECK: onnx.GroupNormalization({{.*}} -> tensor<2x4x5xf32>
+// CHECK: onnx.MeanVarianceNormalization({{.*}} -> tensor<2x4x5xf32>
+func.func @normalized(%x: tensor<2x4x5xf32>, %s: tensor<4xf32>) -> tensor<*xf32> {
+  %g = onnx.GroupNormalization(%x, %s, %s) {num_groups = 2 : i64} : (tensor<2x4x5xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<*xf32>
+  %m = onnx.MeanVarianceNormalization(%g) : (tensor<*xf32>) -> tensor<*xf32>
+  func.return %m : tensor<*xf32>
+}
+
+// What an unknown op gives has the element type that the model states behind it.
+
+// CHECK-LABEL: func.func @stated_type(
+// CHECK: onnx.Transpose({{.*}} -> tensor<*xf32>
+func.func @stated_type(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %y = onnx.Custom(%x) {domain = "other", op_type = "Op", attrs = {}} : (tensor<2x3xf32>) -> tensor<*x!onnx.any>
+  %z = onnx.Transpose(%y) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*xf32>
+  func.return %z : tensor<*xf32>
+}
+
+}
