@@ -2,6 +2,7 @@
 Fold affine ops (BatchNormalization, Mul, Add, ...) into the adjacent linear op.
 
     affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
+    affine(move(linear(x, w, b)))   ->  move(affine(linear(x, w, b)))                move: Transpose, Squeeze, Reshape
     linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
                                     ->  linear(x, w * factor, b + w * shift)         float weight, nothing padded
     affine(norm(x, gamma, beta))    ->  norm(x, gamma * factor, beta * factor + shift)
@@ -58,6 +59,7 @@ from qdialect.patterns.affine import (
     new_constant,
     replace_linear,
 )
+from qdialect.patterns.lifted import LiftAffine
 from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Commutes
@@ -357,7 +359,7 @@ class FoldBatchNormPass(RewritePass):
     """True to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        behind = FoldBehind(self.symmetric, self.lossy), FoldOwnFactors(self.symmetric, self.lossy)
+        behind = LiftAffine(), FoldBehind(self.symmetric, self.lossy), FoldOwnFactors(self.symmetric, self.lossy)
         alone = [FoldAlone()] if self.depthwise else []
         quantized = [FoldIntoQuantize()] if self.lossy else []
         return [*behind, FoldInFront(), FoldIntoNormalization(), *alone, *quantized]

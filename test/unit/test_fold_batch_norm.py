@@ -247,6 +247,42 @@ def test_integer_results_differ_by_one_step_at_most(kind: str):
         assert (difference != 0).mean() < 0.005
 
 
+def channels_last(proto: onnx.ModelProto, squeezed: bool) -> onnx.ModelProto:
+    """The model with a Transpose behind its Conv, and factor and shift as Mul and Add behind that."""
+    constants = {i.name: numpy_helper.to_array(i) for i in proto.graph.initializer}
+    gamma, beta, mean, variance = (constants[k] for k in ("gamma", "beta", "mean", "variance"))
+    factor = (gamma / np.sqrt(variance + 1e-5)).astype(np.float32)
+    new = {"factor": factor, "shift": (beta - mean * factor).reshape(1, -1), "axes": np.array([0])}
+    nodes = [n for n in proto.graph.node if n.op_type != "BatchNormalization"]
+    at = next(k for k, n in enumerate(nodes) if n.op_type == "Conv") + 1
+    nodes[at:at] = [
+        helper.make_node("Transpose", ["c"], ["t"], perm=[0, 2, 3, 1]),
+        helper.make_node("Unsqueeze" if squeezed else "Identity", ["t", "axes"][: 1 + squeezed], ["u"]),
+        helper.make_node("Mul", ["u", "factor"], ["m"]),
+        helper.make_node("Add", ["shift", "m"], ["y"]),
+    ]
+    tensors = [*proto.graph.initializer, *(numpy_helper.from_array(v, k) for k, v in new.items())]
+    graph = helper.make_graph(nodes, "g", proto.graph.input, proto.graph.output, tensors)
+    graph.output[0].type.tensor_type.ClearField("shape")
+    return helper.make_model(graph, opset_imports=proto.opset_import, ir_version=8)
+
+
+@pytest.mark.parametrize("squeezed", [False, True])
+def test_factors_behind_moves_are_folded(squeezed: bool):
+    for seed in range(20, 24):
+        proto, x = model("Conv", seed, 0.031)
+        proto = channels_last(proto, squeezed)
+        module = taken(proto)
+        compile(module, "onnxruntime")
+        compiled = export_model(module)
+        assert {"QLinearConv", "Transpose"} <= {n.op_type for n in compiled.graph.node}
+        assert not {"Mul", "Add"} & {n.op_type for n in compiled.graph.node}
+        (expected,), (got,) = oracle.run(proto, {"x": x}), oracle.run(compiled, {"x": x})
+        difference = np.abs(expected.astype(int) - got.astype(int))
+        assert difference.max() <= 1, seed
+        assert (difference != 0).mean() < 0.005
+
+
 @pytest.mark.parametrize("kind", ["Conv", "Gemm"])
 def test_a_bias_that_accumulator_steps_lose_keeps_the_sums_in_float(kind: str):
     proto, x = model(kind, 10, 0.031, coarse=True)
