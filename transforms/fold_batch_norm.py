@@ -359,7 +359,11 @@ class FoldBatchNormPass(RewritePass):
     """True to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        behind = LiftAffine(), FoldBehind(self.symmetric, self.lossy), FoldOwnFactors(self.symmetric, self.lossy)
+        behind = (
+            LiftAffine(),
+            FoldBehind(self.symmetric, self.lossy),
+            FoldOwnFactors(self.symmetric, self.lossy),
+        )
         alone = [FoldAlone()] if self.depthwise else []
         quantized = [FoldIntoQuantize()] if self.lossy else []
         return [*behind, FoldInFront(), FoldIntoNormalization(), *alone, *quantized]

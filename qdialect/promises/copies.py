@@ -20,8 +20,12 @@ from qdialect.ir.values import (
     static_shape,
 )
 from qdialect.promises.base import Promise
+from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.layout import slices_of, training
 from qdialect.reasons import Blocked
+
+MOST = 16
+"""Greatest number of elementwise ops that are followed."""
 
 
 def _first(op: OnnxOp) -> int | None:
@@ -116,8 +120,22 @@ def _where(op: OnnxOp) -> int | None:
             return None
         aligned = zip(own[len(own) - len(beside) :], beside, strict=True)
         if any(b != 1 and (b == DYNAMIC or a != b) for a, b in aligned):
-            return None
+            if not _is_computed_from(op.operands[place], op.operands[other]):
+                return None
     return place
+
+
+def _is_computed_from(value: SSAValue, source: SSAValue) -> bool:
+    """True if elementwise ops on `source` and single numbers give `value`, so that both have one shape."""
+    for _ in range(MOST):
+        op = value.owner
+        if value is source or not isinstance(op, OnnxOp) or op.get_trait(Elementwise) is None:
+            break
+        varying = [v for v in op.operands if not (is_constant(v) and static_shape(v) in ((), (1,)))]
+        if len(varying) != 1:
+            break
+        value = varying[0]
+    return value is source
 
 
 def _is_number(value: SSAValue, number: float) -> bool:

@@ -247,11 +247,26 @@ func.func @where(%x: tensor<?x3xf32>, %a: tensor<3xf32>, %b: tensor<2x3x!quant.u
   func.return %y, %z : tensor<?x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>
 }
 
+// Operands of open sizes have one shape if one is computed from the other.
+
+// CHECK-LABEL: func.func @where_of_open_sizes(
+// CHECK: %[[R:.*]] = onnx.Round(
+// CHECK-NEXT: func.return %[[R]]
+func.func @where_of_open_sizes(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi1>>} : () -> tensor<1xi1>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Div(%x, %s) : (tensor<?x3xf32>, tensor<f32>) -> tensor<?x3xf32>
+  %r = onnx.Round(%a) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %y = onnx.Where(%one, %r, %x) : (tensor<1xi1>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  func.return %y : tensor<?x3xf32>
+}
+
 // Not where the other operand or the condition repeats it, or may do so; nor where the condition differs.
 
 // CHECK-LABEL: func.func @unmoved_where(
-// CHECK-COUNT-5: onnx.Where(
-func.func @unmoved_where(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>, %a: tensor<3xf32>, %s: tensor<1xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>) {
+// CHECK-COUNT-6: onnx.Where(
+func.func @unmoved_where(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>, %a: tensor<3xf32>, %s: tensor<1xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<?x3xf32>) {
+  %sum = onnx.Add(%x, %y) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi1>>} : () -> tensor<1xi1>
   %b = onnx.Where(%one, %x, %y) : (tensor<1xi1>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   %c = onnx.Where(%one, %a, %x) : (tensor<1xi1>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
@@ -260,5 +275,6 @@ func.func @unmoved_where(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>, %a: tensor<3x
   %e = onnx.Where(%both, %a, %a) : (tensor<2x1xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %mixed = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>
   %f = onnx.Where(%mixed, %a, %s) : (tensor<3xi1>, tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
-  func.return %b, %c, %d, %e, %f : tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>
+  %g = onnx.Where(%one, %sum, %x) : (tensor<1xi1>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  func.return %b, %c, %d, %e, %f, %g : tensor<?x3xf32>, tensor<?x3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<?x3xf32>
 }
