@@ -281,8 +281,10 @@ class RealBias(OnOp[OnnxOp]):
             return None
         if linear is not None and linear.has_bias and index == BIAS:
             return constant
-        # i32 is a bias too if a separate addition adds it.
-        return constant if self._every and constant[1].storage.name == "i32" else None
+        # i32 is a bias too if a separate addition adds it; among integers that are joined it is one of them.
+        result = quantized_of(op.results[0].type)
+        is_added = constant[1].storage.name == "i32" and (result is None or result.storage.name != "i32")
+        return constant if self._every and is_added else None
 
 
 @dataclass(frozen=True)

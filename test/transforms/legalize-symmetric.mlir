@@ -91,3 +91,15 @@ func.func @foreign_bias(%x: tensor<3x2x!i>, %w: tensor<2x2x!i>) -> tensor<3x2xf3
   %y = onnx.Gemm(%x, %w, %c) : (tensor<3x2x!i>, tensor<2x2x!i>, tensor<2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
+
+// Integers of 32 bits that are joined are no bias: no cast would make such integers of floats.
+
+// CHECK-LABEL: func.func @unmoved_among_joined_integers(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32, 0.005>>
+func.func @unmoved_among_joined_integers(%x: tensor<2xi32>) -> tensor<4xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi32>>} : () -> tensor<2x!b>
+  %q = quant.scast %x : tensor<2xi32> to tensor<2x!b>
+  %j = onnx.Concat(%q, %c) {axis = 0 : i64} : (tensor<2x!b>, tensor<2x!b>) -> tensor<4x!b>
+  %r = quant.dcast %j : tensor<4x!b> to tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
