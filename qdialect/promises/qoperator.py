@@ -16,11 +16,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_NUMPY, element_of
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.schemas import snapshot
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant_array
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import KERNELS, Kernel
@@ -189,8 +189,14 @@ def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | 
         return Blocked("bias-type", "the bias is not int32")
     if not scales.ndim:
         return UniformType.per_tensor(storage, scales)  # pyright: ignore[reportArgumentType]
-    rank = rank_of(bias)
-    return UNKNOWN_RANK if rank is None else UniformType.along(storage, rank - 1, scales)
+    shape = shape_of(bias.type)
+    if shape is None:
+        return UNKNOWN_RANK
+    if not shape or shape[-1] not in (DYNAMIC, scales.size):
+        return Blocked(
+            "scale-count", f"{scales.size} scales for a bias of {list(shape)}, which all columns share"
+        )
+    return UniformType.along(storage, len(shape) - 1, scales)
 
 
 def _read_backwards() -> dict[tuple[str, str], QOperator]:

@@ -37,7 +37,7 @@ ALIASES = """
 
 
 MICROSOFT = (
-    "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QLinearAdd", "QLinearLeakyRelu",
+    "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm", "QLinearAdd", "QLinearLeakyRelu",
     "QLinearSigmoid", "QLinearWhere", "SkipLayerNormalization",
 )  # fmt: skip
 

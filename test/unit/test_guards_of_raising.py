@@ -160,6 +160,15 @@ CASES = [
         ws = [0.5, 0.25, 0.125] : 3xf32
         wz = [0, 0] : 2xi8
         y = QLinearConv(x, s, z, w, ws, wz, s, z) : 1x3x5x3xui8"""),
+    Case("raise-qoperator", "scale-count", """
+        x: 2x4xui8
+        b: 2x1xi32
+        s = [0.25] : f32
+        z = [7] : ui8
+        w = [1, 2, 3, 4, 5, 6, 7, 8] : 4x2xi8
+        ws = [0.5, 0.25] : 2xf32
+        wz = [0, 0] : 2xi8
+        y = QGemm(x, s, z, w, ws, wz, b) : 2x2xf32"""),
     Case("raise-qoperator", "unknown-rank", """
         x: 1x2x5x3xui8
         b: *xi32
