@@ -15,7 +15,9 @@ their zero point, or about the middle of their range where that would leave it, 
 blocks that fit one axis, and not the one that the node says, run along that: no runtime runs the node as it stands. The
 clamp is to the bounds of the type, where a cast saturates; `lower-to-qdq` writes it again for the target, in front of
 the cast. A cast of half precision multiplies and divides in f32 with a scale that need not be a number of its own; with
-such a scale `lower-to-qdq` writes a cast of f32 and a Cast.
+such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From opset 23 on QuantizeLinear divides in half precision
+unless it says otherwise: on 8 bits, where that is a step off at most, it is raised, and kept at `--exactness exact` by
+`keep-half`.
 """
 # Around the driver: it erases only drafts, which stand in no block.
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
@@ -22,13 +22,14 @@ from qdialect.dialects.onnx_types import (
     uniform_of,
     with_element,
 )
-from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, wish
 from qdialect.ir.place import block_of, first_of
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
+from qdialect.promises.casts import PRECISION_OF_DIVISION
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
 CLIP_OF_BYTES = 12
@@ -36,8 +37,8 @@ CLIP_OF_BYTES = 12
 
 
 def _graph_block(op: Operation) -> Block:
-    """The block of the outermost graph that contains `op`."""
-    while (scope := op.parent_op()) is not None and not isinstance(scope, FuncOp):
+    """The block of the outermost graph, or model-local function, that contains `op`."""
+    while (scope := op.parent_op()) is not None and not isinstance(scope, FuncOp | FunctionOp):
         op = scope
     return block_of(op)
 
@@ -175,6 +176,11 @@ def cast_op(
     if type.blocks:
         axis, size = max(type.blocks, key=lambda block: block[1])
         attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
+    wide = (
+        type.storage.width > BYTE_BITS
+    )  # narrower integers move by a step at most if the quotient is rounded first
+    if quantize and wide and isinstance(type.expressed, Half) and opset >= PRECISION_OF_DIVISION:
+        attributes["precision"] = int_attr(BY_ATTRIBUTE[f32].number)
     element = storage_element(type) if quantize else type.expressed
     cls = op_named(MICROSOFT if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)

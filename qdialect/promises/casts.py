@@ -10,10 +10,18 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerType, Signedness
 from xdsl.ir import Attribute, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, quantized_of, shape_of
-from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, DequantizeOp, Expressed, Storage, UniformType
+from qdialect.dialects.quant import (
+    BYTE_BITS,
+    MAX_BLOCK_PARAMETERS,
+    DequantizeOp,
+    Expressed,
+    Half,
+    Storage,
+    UniformType,
+)
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant, constant_array, is_constant, normal_axis, rank_of
 from qdialect.promises.base import Promise
@@ -26,6 +34,8 @@ UNFOLDED = Blocked(
     "scale or zero point is computed of constants alone, and not folded yet",
     "run fold-identity,fold-constants first",
 )
+PRECISION_OF_DIVISION = 23
+"""The first opset whose QuantizeLinear divides in the type of its scale, or in that of an attribute `precision`."""
 MOST_FOLDED = 16
 """Greatest number of ops that `_of_constants` inspects."""
 
@@ -164,7 +174,26 @@ def _carried(type: UniformType | Blocked) -> UniformType | Blocked:
 def quantize_type(op: OnnxOp) -> UniformType | Blocked:
     """The element type of a QuantizeLinear's result."""
     x = op.operands[0]
-    return _carried(cast_type(op, shape_of(x.type), element_of(x.type), None))
+    type = _carried(cast_type(op, shape_of(x.type), element_of(x.type), None))
+    if isinstance(type, UniformType) and (blocked := _divided(op, type)) is not None:
+        return blocked
+    return type
+
+
+def _divided(op: OnnxOp, type: UniformType) -> Blocked | None:
+    """
+    `Blocked` if the node's quotient, rounded to half precision before it is rounded to an integer, is more than a step
+    off that of a cast, which divides in f32.
+    """
+    number = op.int_attr("precision", 0)
+    stated = BY_NUMBER.get(number)
+    by_scale = not number and onnx_opset(op) >= PRECISION_OF_DIVISION and not op.domain
+    element = type.expressed if by_scale else stated.attribute if stated is not None else None
+    is_stated = isinstance(element, Half) and not isinstance(type.expressed, Half)
+    if isinstance(element, Half) and (is_stated or type.storage.width > BYTE_BITS):
+        message = f"it divides in {element}, which moves a value by more than a step"
+        return Blocked("half-division", message, "quantize in float32")
+    return None
 
 
 def dequantize_type(op: OnnxOp) -> UniformType | Blocked:

@@ -180,3 +180,21 @@ func.func @blocks(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   func.return %u : tensor<4x1xf32>
 }
 }
+
+// -----
+
+// A cast divides in f32, as QuantizeLinear of half precision does from opset 23 on only if it says so. On 8 bits the
+// other quotient is a step off at most, and the node stays as it was read.
+
+// CHECK-LABEL: func.func @division(
+// CHECK: onnx.QuantizeLinear(%x, {{.*}}) {precision = 1 : i64} : {{.*}} -> tensor<4xi16>
+// CHECK: onnx.QuantizeLinear(%x, {{[^{]*}}) : {{.*}} -> tensor<4xi8>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 23 : i64}} {
+func.func @division(%x: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf16>) {
+  %p = quant.qcast %x : tensor<4xf16> to tensor<4x!quant.uniform<i16:f16, 0.25>>
+  %u = quant.dcast %p : tensor<4x!quant.uniform<i16:f16, 0.25>> to tensor<4xf16>
+  %q = quant.qcast %x : tensor<4xf16> to tensor<4x!quant.uniform<i8:f16, 0.25>>
+  %v = quant.dcast %q : tensor<4x!quant.uniform<i8:f16, 0.25>> to tensor<4xf16>
+  func.return %u, %v : tensor<4xf16>, tensor<4xf16>
+}
+}

@@ -380,3 +380,35 @@ func.func @unmoved_scale_value(%q: tensor<2xi8>) -> tensor<2xf32> {
   %r = onnx.DequantizeLinear(%q, %s) : (tensor<2xi8>, tensor<f32>) -> tensor<2xf32>
   func.return %r : tensor<2xf32>
 }
+
+// -----
+
+// From opset 23 on QuantizeLinear divides in half precision, unless it says otherwise: a step on 8 bits, many on 16.
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 23 : i64}} {
+// CHECK-LABEL: func.func @precision(
+// CHECK: quant.qcast %x : tensor<4xf16> to tensor<4x!quant.uniform<i8:f16, 0.25>>
+// CHECK: quant.qcast %x : tensor<4xf16> to tensor<4x!quant.uniform<i16:f16, 0.25>>
+func.func @precision(%x: tensor<4xf16>) -> (tensor<4xi8>, tensor<4xi16>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f16>>} : () -> tensor<f16>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %w = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i16>>} : () -> tensor<i16>
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4xf16>, tensor<f16>, tensor<i8>) -> tensor<4xi8>
+  %r = onnx.QuantizeLinear(%x, %s, %w) {precision = 1 : i64} : (tensor<4xf16>, tensor<f16>, tensor<i16>) -> tensor<4xi16>
+  func.return %q, %r : tensor<4xi8>, tensor<4xi16>
+}
+
+// CHECK-LABEL: func.func @unmoved_half_division(
+// CHECK-COUNT-2: onnx.QuantizeLinear(
+func.func @unmoved_half_division(%x: tensor<4xf16>, %y: tensor<4xf32>) -> (tensor<4xi16>, tensor<4xi8>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f16>>} : () -> tensor<f16>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i16>>} : () -> tensor<i16>
+  %w = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: half-division]}}
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4xf16>, tensor<f16>, tensor<i16>) -> tensor<4xi16>
+  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: half-division]}}
+  %r = onnx.QuantizeLinear(%y, %t, %w) {precision = 10 : i64} : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  func.return %q, %r : tensor<4xi16>, tensor<4xi8>
+}
+}

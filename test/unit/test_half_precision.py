@@ -129,3 +129,28 @@ def test_a_join_is_taken_by_a_session():
         compile(module, target)
         (after,) = run(export_model(module), feeds, optimize=True)
         np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("element", [onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT])
+def test_a_quotient_in_half_precision_is_not_read_as_one_in_f32(element: int):
+    """From opset 23 on QuantizeLinear divides in its scale's type: 16 bits moved by up to 8 steps."""
+    dtype = oh.tensor_dtype_to_np_dtype(element)
+    stated = element == onnx.TensorProto.FLOAT
+    nodes = [oh.make_node("QuantizeLinear", ["x", "s", "z"], [n]) for n in "ym"]
+    if stated:
+        nodes[0].attribute.append(oh.make_attribute("precision", onnx.TensorProto.FLOAT16))
+    else:
+        nodes[1].domain = "com.microsoft"
+    constants = [onh.from_array(np.array(0.0003, dtype), "s"), onh.from_array(np.array(np.int16(0)), "z")]
+    ends = [oh.make_tensor_value_info("x", element, [500])]
+    ends += [oh.make_tensor_value_info(n, onnx.TensorProto.INT16, [500]) for n in "ym"]
+    graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], constants)
+    imports = [oh.make_opsetid("", 23), oh.make_opsetid("com.microsoft", 1)]
+    before = oh.make_model(graph, opset_imports=imports, ir_version=11)
+    module = import_model(onnx.ModelProto.FromString(before.SerializeToString()))
+    compile(module)
+    feeds = {"x": np.random.default_rng(4).uniform(-7, 7, 500).astype(dtype)}
+    olds, news = run(before, feeds), run(export_model(module), feeds)
+    assert (olds[0] != olds[1]).any()
+    for old, new in zip(olds, news, strict=True):
+        np.testing.assert_array_equal(old, new)
