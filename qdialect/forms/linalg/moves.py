@@ -48,11 +48,13 @@ def _reshape(op: OnnxOp, site: LinalgSite) -> None:
 def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last: bool) -> SSAValue | Blocked:
     """The stored elements of a value, requantized to the type of `result`."""
     source, target = per_tensor(value), per_tensor(result)
-    if isinstance(source, Blocked) or isinstance(target, Blocked) or (source is None) != (target is None):
+    if isinstance(source, Blocked) or isinstance(target, Blocked):
         return OTHER_TYPE
     tensor = site.operand(value, last=last)
-    if source == target or source is None or target is None:
+    if source == target:
         return tensor
+    if source is None or target is None:
+        return OTHER_TYPE
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         return quantized(body, dequantized(body, args[0], source), target)

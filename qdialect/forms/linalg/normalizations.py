@@ -95,7 +95,7 @@ def _normalized(
         result = site.generic(operands, shape, f32, by_op(kind))
     _give(site, op, result, types.y)
     for other in op.results[1:]:
-        site.give(other, site.filled(known_shape(other.type), f32, 0))
+        site.give(other, site.empty(known_shape(other.type), f32))
     return None
 
 

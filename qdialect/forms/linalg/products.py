@@ -58,9 +58,9 @@ def _right(op: OnnxOp, site: LinalgSite, *, integer: bool, columns: int) -> _Rig
             return SIGNED_WEIGHT
         return _Right(site.operand(value), int(type.zero_point), None)
     weight = centred_weight(array, type, columns if type.axis is None else type.axis)
-    sums = weight.astype(np.int64)
-    rows = 1 - columns if weight.ndim == 2 else weight.ndim - 2
-    return _Right(site.constant(weight), 0, sums.sum(axis=max(rows, 0)) if weight.ndim <= 2 else None)
+    rows = weight.ndim - 1 - columns
+    sums = weight.astype(np.int64).sum(axis=rows) if weight.ndim <= 2 else None
+    return _Right(site.constant(weight), 0, sums)
 
 
 def _multiplied(
@@ -79,7 +79,7 @@ def _multiplied(
         if right.sums is not None:
             added = wrapped((0 if added is None else added) - zero * right.sums)
             zero = 0
-    elif real is not None and real.size in (1, known_shape(op.results[0].type)[-1]):
+    elif real is not None:
         added, real = real, None
     shape = known_shape(op.results[0].type)
     sum = _sums(site, left, right.value, shape, added, (zero, right.zero), turned)
@@ -135,7 +135,7 @@ def _matrix(
 def _matmul(op: OnnxOp, site: LinalgSite) -> None:
     integer, rank = is_integer(op), len(known_shape(op.operands[1].type))
     left = unblocked(factor(site, op.operands[0], integer=integer))
-    right = unblocked(_right(op, site, integer=integer, columns=max(rank - 1, 0)))
+    right = unblocked(_right(op, site, integer=integer, columns=rank - 1))
     site.give(op.results[0], unblocked(_multiplied(op, site, left, right)))
 
 

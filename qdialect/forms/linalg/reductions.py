@@ -79,14 +79,13 @@ def _mul(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
 
 
 def _finish(
-    site: LinalgSite, total: SSAValue, types: Types, divisor: SSAValue | float, place: int | None = None
+    site: LinalgSite, total: SSAValue, types: Types, divisor: SSAValue | float, place: int = 0
 ) -> SSAValue:
     """A sum, divided and quantized to the result's type. divisor: a number, or a tensor from axis `place` on."""
     shape = known_shape(total.type)
     operands = [Operand(total, loops(len(shape)))]
     if isinstance(divisor, SSAValue):
-        first = place or 0
-        operands.append(Operand(divisor, loops(len(known_shape(divisor.type)), first)))
+        operands.append(Operand(divisor, loops(len(known_shape(divisor.type)), place)))
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         count = args[1] if isinstance(divisor, SSAValue) else body.number(divisor, f32)
@@ -248,7 +247,7 @@ def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked |
             return COMPARED_TYPE
         if not types.x.storage.signed or fold is _mul:
             return OTHER_ELEMENT
-        first = types.x.storage.low if first < 0 else types.x.storage.high
+        first = types.x.storage.low if fold is larger else types.x.storage.high
     x = site.operand(op.operands[0])
     result = reduced(site, x, axes, known_element(x.type), first, folding(fold))
     site.give(op.results[0], site.reshape(result, site.shape(op.results[0])))

@@ -156,7 +156,7 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
     if type is None and known_element(op.results[0].type) != f32:
         return FLOAT32_ONLY
     scale, bias, shape = sum.scale, sum.bias, known_shape(sum.value.type)
-    if type is None and scale is None and bias is None:
+    if type is None and scale is None:
         return sum.value
     if scale is not None and bias is None and type is not None:
         scale = np.asarray(scale / type.scales, np.float32)

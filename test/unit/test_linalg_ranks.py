@@ -1,0 +1,195 @@
+"""Forms in linalg of what is no image: vectors, rows and volumes, and what only some ranks and layouts reach."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+from test_linalg_ops import drawn, lowered
+from test_linalg_ops import pytestmark as pytestmark
+
+from upstream import layers
+from upstream.layers import Exposed
+
+
+def numbers(count: int) -> list[int]:
+    """Weights of 8 bits, no two in a row alike."""
+    return np.random.default_rng(count).integers(-120, 121, count).tolist()
+
+
+TRANSPOSED = "strides = array<i64: 3>, dilations = array<i64: 2>, pads = array<i64: 2, 1>"
+VOLUME = "strides = array<i64: 1, 2, 1>, pads = array<i64: 0, 1, 2, 1, 0, 0>"
+CASES = {
+    "a convolution of a row": f"""
+        x: 2x4x9x!s
+        w = {numbers(36)} : 6x2x3xi8 as 6x2x3x!t
+        b = [1.5, -2.5, 3.5, 40.0, -5.0, 6.0] : 6xf32
+        y = Conv(x, w, b) {{group = 2 : i64, pads = array<i64: 2, 1>, dilations = array<i64: 2>}} : 2x6x8x!s""",
+    "a convolution of a row of floats": f"""
+        x: 2x3x9xf32
+        w = {numbers(24)} : 4x3x2xf32
+        b = [1.5, -2.5, 3.5, 40.0] : 4xf32
+        y = Conv(x, w, b) {{pads = array<i64: 0, 2>, strides = array<i64: 3>}} : 2x4x4xf32""",
+    "a convolution of a volume": f"""
+        x: 1x2x3x6x4x!s
+        w = {numbers(72)} : 3x2x2x3x2xi8 as 3x2x2x3x2x!t
+        y = Conv(x, w) {{{VOLUME}}} : 1x3x3x3x5x!s""",
+    "a convolution of each channel of a row": f"""
+        x: 2x4x9x!s
+        w = {numbers(12)} : 4x1x3xi8 as 4x1x3x!t
+        y = Conv(x, w) {{group = 4 : i64}} : 2x4x7x!s""",
+    "a convolution of stored integers of a row, no zero points": f"""
+        x: 2x3x7xui8
+        w = {numbers(24)} : 4x3x2xi8
+        y = ConvInteger(x, w) {{pads = array<i64: 1, 0>}} : 2x4x7xi32""",
+    "a transposed convolution of a row": f"""
+        x: 2x4x5x!s
+        w = {numbers(36)} : 4x3x3xi8 as 4x3x3x!t
+        y = ConvTranspose(x, w) {{group = 2 : i64, {TRANSPOSED}}} : 2x6x14x!s""",
+    "a transposed convolution of a volume": f"""
+        x: 1x2x3x2x4xf32
+        w = {numbers(36)} : 2x1x3x2x3xf32
+        y = ConvTranspose(x, w) {{{VOLUME}}} : 1x1x4x3x4xf32""",
+    "a transposed convolution whose shape is stated beside what is added": """
+        x: 1x1x3x4xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] : 1x1x3x3xf32
+        y = ConvTranspose(x, w)
+        {output_shape = array<i64: 7, 8>, output_padding = array<i64: 1, 1>, strides = array<i64: 2, 2>} : 1x1x7x8xf32
+        """.replace("\n        {", " {"),
+    **{f"the greatest of a {name} of {x}, and where": f"""
+        x: {sizes}{x}
+        y, i = MaxPool(x) {{{how}}} : {result}{x}, {result}i64
+        r = Cast(i) {{to = 1 : i64}} : {result}f32"""
+       for x in ("f32", "!s") for name, sizes, result, how in (
+           ("row", "2x3x9x", "2x3x5x",
+            "kernel_shape = array<i64: 3>, pads = array<i64: 2, 1>, strides = array<i64: 2>"),
+           ("row, far apart", "2x3x9x", "2x3x6x", "kernel_shape = array<i64: 2>, dilations = array<i64: 3>"),
+           ("image", "2x3x5x4x", "2x3x3x4x",
+            "kernel_shape = array<i64: 3, 2>, pads = array<i64: 1, 1, 1, 0>, strides = array<i64: 2, 1>"),
+           ("volume", "2x3x3x4x5x", "2x3x2x4x3x",
+            "kernel_shape = array<i64: 2, 3, 2>, pads = array<i64: 0, 1, 1, 0, 1, 0>, strides = array<i64: 1, 1, 2>"))},
+    "the mean of a row": """
+        x: 2x3x9x!s
+        y = AveragePool(x) {kernel_shape = array<i64: 3>, pads = array<i64: 2, 0>, strides = array<i64: 2>} : 2x3x5x!t
+    """,
+    "the mean of a volume": """
+        x: 1x2x3x4x5xf32
+        y = AveragePool(x) {kernel_shape = array<i64: 2, 3, 2>, pads = array<i64: 1, 0, 1, 0, 1, 0>} : 1x2x3x3x5xf32""",
+    **{f"a reduction over axis {k} of what a pool computed, rank {kept}": f"""
+        x: 2x3x5x4xf32
+        p = MaxPool(x) {{kernel_shape = array<i64: 2, 3>}} : 2x3x4x2xf32
+        k = [{k}] : 1xi64
+        y = ReduceMean(p, k) {{keepdims = {kept} : i64}} : {"x".join(str(1 if a == k else n) for a, n in sizes)}xf32"""
+       for k in range(4) for kept in (0, 1)
+       for sizes in [[(a, n) for a, n in enumerate((2, 3, 4, 2)) if kept or a != k]]},
+    "a reshape to the shape that a pool computed": """
+        x: 1x2x5x4xf32
+        p = MaxPool(x) {kernel_shape = array<i64: 2, 3>} : 1x2x4x2xf32
+        k = [0, 0, 4, -1] : 4xi64
+        r = Reshape(p, k) : 1x2x4x2xf32
+        y = MaxPool(r) {kernel_shape = array<i64: 3, 1>} : 1x2x2x2xf32""",
+    "a reshape of what a pool computed": """
+        x: 1x2x5x4xf32
+        p = MaxPool(x) {kernel_shape = array<i64: 2, 3>} : 1x2x4x2xf32
+        k = [1, 4, 2, 2] : 4xi64
+        y = Reshape(p, k) : 1x4x2x2xf32""",
+    "parts of several types joined": """
+        a: 2x3x!s
+        b: 2x1x!t
+        c: 2x4x!u
+        y = Concat(a, b, c) {axis = 1 : i64} : 2x8x!u""",
+    "an edge and a cut behind": """
+        p: 2x3x4x!s
+        k = [1, 0, 0, 0, -1, -3] : 6xi64
+        y = Pad(p, k) {mode = "edge"} : 3x2x1x!s""",
+    "an expansion to the same shape": """
+        p: 2x3x4x!s
+        k = [2, 1, 4] : 3xi64
+        y = Expand(p, k) : 2x3x4x!s""",
+    "rows backwards": """
+        p: 4x5x!s
+        a = [-1] : 1xi64
+        b = [-9] : 1xi64
+        k = [1] : 1xi64
+        s = [-2] : 1xi64
+        y = Slice(p, a, b, k, s) : 4x3x!s""",
+    "a normalization whose statistics nothing reads": """
+        x: 2x3x4xf32
+        s = [1.5, -2.0, 0.5, 3.0] : 4xf32
+        y, m, d = LayerNormalization(x, s) : 2x3x4xf32, 2x3x1xf32, 2x3x1xf32""",
+    "a batch normalization of stored integers": """
+        x: 1x2x5x3x!s
+        a = [0.5, -3.0] : 2xf32
+        b = [1.0, 2.0] : 2xf32
+        v = [0.25, 0.75] : 2xf32
+        y = BatchNormalization(x, a, b, v, v) : 1x2x5x3x!t""",
+    "a product of floats by a vector": """
+        x: 2x3x5xf32
+        w: 5xf32
+        y = MatMul(x, w) : 2x3xf32""",
+    "a product of a vector of floats by matrices": """
+        x: 5xf32
+        w: 2x5x3xf32
+        y = MatMul(x, w) : 2x3xf32""",
+    "a product of two vectors of floats": """
+        x: 5xf32
+        w: 5xf32
+        y = MatMul(x, w) : f32""",
+    "a product of integers by a vector": f"""
+        x: 2x3x5x!s
+        w = {numbers(5)} : 5xi8 as 5x!t
+        y = MatMul(x, w) : 2x3x!s""",
+    "a product of integers by several matrices": f"""
+        x: 2x3x5x!s
+        w = {numbers(20)} : 2x5x2xi8 as 2x5x2x!t
+        y = MatMul(x, w) : 2x3x2x!s""",
+    "a product of integers, transposed": f"""
+        x: 5x3x!s
+        w = {numbers(10)} : 2x5xi8 as 2x5x!pair
+        y = Gemm(x, w) {{transA = 1 : i64, transB = 1 : i64}} : 3x2x!s""",
+    "a product of floats with one number added": f"""
+        x: 3x5xf32
+        w = {numbers(20)} : 5x4xf32
+        b = [2.5] : 1xf32
+        y = Gemm(x, w, b) : 3x4xf32""",
+    "a product of integers with one number added": f"""
+        x: 3x5x!s
+        w = {numbers(20)} : 5x4xi8 as 5x4x!t
+        b = [20.5] : 1xf32
+        y = Gemm(x, w, b) : 3x4x!s""",
+    "a product of stored integers, no zero points": """
+        a: 3x5xi8
+        b: 5x2xui8
+        y = MatMulInteger(a, b) : 3x2xi32""",
+    **{f"{a} as {b}": f"x: 2x3xf32\ny = Cast(x) {{to = {a} : i64}} : 2x3x{b}\nz = Cast(y) {{to = 1 : i64}} : 2x3xf32"
+       for a, b in ((1, "f32"), (11, "f64"))},
+    "steps of 16 bits": """
+        x: 3x4xf32
+        q = qcast x : 3x4x!short
+        y = dcast q : 3x4xf32""",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def functions() -> dict[str, Exposed]:
+    """Each case lowered."""
+    return {name: lowered(body) for name, body in CASES.items()}
+
+
+@pytest.fixture(scope="module")
+def library(functions: dict[str, Exposed], tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """All cases in one shared object, f0, f1, ... in order."""
+    named = {f"f{k}": graph for k, graph in enumerate(functions.values())}
+    return layers.library(named, tmp_path_factory.mktemp("linalg") / "ranks.so", level=0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_no_image_computes_what_the_oracle_does(
+    name: str, functions: dict[str, Exposed], library: ctypes.CDLL
+):
+    graph, function = functions[name], library[f"f{list(CASES).index(name)}"]
+    for seed in range(3):
+        feeds = drawn(graph, seed)
+        _, tensors = layers.results(graph, function, feeds)
+        assert layers.differences(graph, feeds, tensors) == []
