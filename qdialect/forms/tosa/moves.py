@@ -140,10 +140,10 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
         groups = site.reshape(cut(int(rows[0]), step * count), (outer, count, step, inner))
         return site.reshape(site.sliced(groups, [0] * 4, (outer, count, 1, inner)), result)
     ends = [0, *(k + 1 for k in range(count - 1) if rows[k + 1] != rows[k] + 1), count]
-    if len(ends) > MOST_PIECES:
+    parts = list(pairwise(ends))
+    if len(parts) > MOST_PIECES:
         return PIECES
-    pieces = [cut(int(rows[a]), b - a) for a, b in pairwise(ends)]
-    return site.joined(pieces, axis)
+    return site.joined([cut(int(rows[a]), b - a) for a, b in parts], axis)
 
 
 def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last: bool) -> SSAValue | Blocked:

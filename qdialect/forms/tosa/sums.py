@@ -90,7 +90,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
         if overflow.any():
             return Blocked("bias-overflow", "a bias does not fit in int32")
     else:  # in steps of x_scale * w_scale, as the verifier asks
-        array = array.astype(np.int32) - type.zero_points.astype(np.int32)
+        array = array.astype(np.int32)
     if array.size != 1 and (array.size != channels or array.shape[-1] != channels):
         return BIAS_BY_ROW
     return np.broadcast_to(array.reshape(-1), (channels,))
