@@ -122,6 +122,7 @@ class _Values:
         self._ops = operations(module)
         self._scope = in_unsigned_windows(self._ops) if windows else None
         self._read_again: set[SSAValue] = set()
+        self._left: set[SSAValue] = set()
 
     def _moved(self, value: SSAValue) -> UniformType | None:
         """The new type of a value; None if it keeps its own."""
@@ -193,11 +194,17 @@ class _Values:
                     blocked = OTHER_ZERO_POINT
             elif isinstance(op, StorageCastOp):
                 self._enter(op, moved)
-            elif isinstance(op, OnnxOp) or (
-                isinstance(op, QuantizeOp) and (value in self._read_again or not _only_leaves(value))
-            ):
+            elif self._stays(op, value):
+                self._left.add(value)
+            elif isinstance(op, OnnxOp | QuantizeOp):
                 rewriter.retype(value, with_element(value.type, moved))
         return blocked
+
+    def _stays(self, op: Operation, value: SSAValue) -> bool:
+        """True if `op` quantizes what is only read as plain integers, or moves elements of such a value."""
+        if isinstance(op, QuantizeOp):
+            return value not in self._read_again and _only_leaves(value)
+        return (carried := _moved_alone(op)) is not None and carried in self._left
 
     def _constants(self, op: Operation, rewriter: Rewriter) -> None:
         """Retype constants among activations like activations; weights too, or they keep their type."""
@@ -231,7 +238,23 @@ class _Values:
 
 
 def _only_leaves(value: SSAValue) -> bool:
-    return all(isinstance(use.operation, StorageCastOp) for use in value.uses)
+    """True if casts to plain integers alone read `value`, at once or behind ops that move its elements."""
+    for use in value.uses:
+        op = use.operation
+        if not isinstance(op, StorageCastOp) and not (
+            _moved_alone(op) is value and all(map(_only_leaves, op.results))
+        ):
+            return False
+    return True
+
+
+def _moved_alone(op: Operation) -> SSAValue | None:
+    """The value whose elements `op` moves if there is one alone; its results hold no others."""
+    promise = promise_of(op, Commutes)
+    if promise is None or not isinstance(op, OnnxOp) or op.regions:
+        return None
+    carried = promise.operand_values(op)
+    return carried[0] if len(carried) == 1 and len(op.results) == len(promise.results(op)) else None
 
 
 class RetypeWeight(OnTrait[Linear]):

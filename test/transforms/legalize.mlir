@@ -121,6 +121,36 @@ func.func @unchanged_output(%x: tensor<2x4xf32>) -> tensor<2x4xi8> {
   func.return %q : tensor<2x4xi8>
 }
 
+// CHECK-LABEL: func.func @unchanged_moved_output(
+// CHECK: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>>
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[A]]) {{.*}} -> tensor<4x2x!quant.uniform<i8:f32, 0.02:-3>>
+// CHECK-NEXT: quant.scast %[[T]]
+// CHECK-NEXT: quant.scast %[[A]]
+func.func @unchanged_moved_output(%x: tensor<2x4xf32>) -> (tensor<4x2xi8>, tensor<2x4xi8>) {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %t = onnx.Transpose(%a) {perm = array<i64: 1, 0>} : (tensor<2x4x!x>) -> tensor<4x2x!x>
+  %s = quant.scast %t : tensor<4x2x!x> to tensor<4x2xi8>
+  %r = quant.scast %a : tensor<2x4x!x> to tensor<2x4xi8>
+  func.return %s, %r : tensor<4x2xi8>, tensor<2x4xi8>
+}
+
+// What is read as real numbers too changes for all, and is given back for who reads the integers; so is what is joined.
+
+// CHECK-LABEL: func.func @read_both_ways(
+// CHECK: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK: onnx.Transpose({{.*}} -> tensor<4x2x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK: onnx.Concat({{.*}} -> tensor<4x4x!quant.uniform<u8:f32, 0.02:125>>
+func.func @read_both_ways(%x: tensor<2x4xf32>) -> (tensor<4x2xi8>, tensor<4x2xf32>, tensor<4x4xi8>) {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %t = onnx.Transpose(%a) {perm = array<i64: 1, 0>} : (tensor<2x4x!x>) -> tensor<4x2x!x>
+  %s = quant.scast %t : tensor<4x2x!x> to tensor<4x2xi8>
+  %r = quant.dcast %t : tensor<4x2x!x> to tensor<4x2xf32>
+  %b = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %j = onnx.Concat(%b, %b) {axis = 0 : i64} : (tensor<2x4x!x>, tensor<2x4x!x>) -> tensor<4x4x!x>
+  %k = quant.scast %j : tensor<4x4x!x> to tensor<4x4xi8>
+  func.return %s, %r, %k : tensor<4x2xi8>, tensor<4x2xf32>, tensor<4x4xi8>
+}
+
 // CHECK-LABEL: func.func @unchanged_types(
 // CHECK-NEXT: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i16:f32, 0.02:-3>>
 // CHECK: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:3>>
