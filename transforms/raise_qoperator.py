@@ -18,6 +18,7 @@ follow from the kernels' templates; a node with a scale that is computed at run 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -157,9 +158,12 @@ class RepairQOperator(RaiseQOperator):
 
 
 def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
-    """`Blocked` for an operand of unknown element type, which no cast reads."""
-    if any(isinstance(element_of(op.operands[place].type), AnyElementType) for place in types.operands):
+    """`Blocked` for an operand of unknown element type, or of floats, which no cast reads as integers."""
+    elements = [element_of(op.operands[place].type) for place in types.operands]
+    if any(isinstance(element, AnyElementType) for element in elements):
         return Blocked("unknown-type", "the element type of an operand is not known", "infer-shapes")
+    if any(isinstance(element, AnyFloat) for element in elements):
+        return Blocked("float-operand", "nothing quantizes it in front of the node")
     return None
 
 

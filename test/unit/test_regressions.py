@@ -320,6 +320,17 @@ def test_a_bias_of_unknown_steps_is_one_clear_error():
         compiled(model)
 
 
+@pytest.mark.parametrize("target", ONNX_TARGETS)
+def test_a_float_in_a_kernel_of_integers_is_one_clear_error(target: str):
+    model = parsed("""g (float[1,2,4,4] x) => (uint8[1,2,4,4] y)
+    <float s = {0.3}, uint8 z = {128}, int8[2,2,1,1] w = {93, -103, -99, -128}, float ws = {0.01}, int8 wz = {0}> {
+      y = QLinearConv(x, s, z, w, ws, wz, s, z)
+    }""")
+    said = r"QLinearConv .y. does not load: input 'x' cannot be tensor\(float\), and nothing quantizes it"
+    with pytest.raises(qdialect.UserError, match=said):
+        compiled(model, target=target)
+
+
 EXACT = {
     "gemm": """g (float[1,64] x) => (float[1,2] y)
     <float s = {0.02}, uint8 z = {128}, float[2] ws = {0.002, 0.003}, int8[2] wz = {0, 0}> {
