@@ -8,14 +8,16 @@ Axes of size 1 are dropped, and axes that stay adjacent are merged. Exact: eleme
 blocks; if more than one axis moves, even of size 1, they copy single elements, ten times slower. Attention is exported
 so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed. A Softmax swaps its axis with the
 last before and after: over the channels of an image, or of a detector's boxes, it takes two to five times as long.
-Casts stay next to the Softmax and the Reshapes around them move integers: the form that a second compilation keeps.
+Casts stay next to the Softmax and the Reshapes around them move integers: the form that a second compilation keeps;
+without kernels for integers (`stored=false`) that is decided where casts are written.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, stored_type, tensor_type
@@ -28,6 +30,7 @@ from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.targets import Target
 
 MOVES = "Transpose"
 """Key of the costs per element: moved in a block, and moved singly."""
@@ -96,6 +99,10 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
 class CollapseRows(OnTrait[AlongAxis], ForTarget):
     """An op along an axis with several behind it."""
 
+    def __init__(self, target: Target, *, stored: bool = True):
+        super().__init__(target)
+        self._stored = stored
+
     def match(self, op: OnnxOp, promise: AlongAxis, rewriter: Rewriter, /) -> Blocked | None:
         axis, shape = promise.axis(op), shape_of(op.operands[0].type)
         if axis is None or shape is None or 0 in shape or sum(n != 1 for n in shape[axis + 1 :]) < 2:
@@ -109,11 +116,11 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         if not self._pays(shape):
             return Blocked("does-not-pay", f"with so few elements, {op.op_type} is as fast as it is")
         nodes, sizes = Nodes(op), [_size(shape[:axis]), shape[axis], _size(shape[axis + 1 :])]
-        rows = _grouped(nodes, op.operands[0], sizes)
+        rows = _grouped(nodes, op.operands[0], sizes, stored=self._stored)
         attributes = op.onnx_attributes | {"axis": IntegerAttr(1, i64)}
         result = nodes.append(op.__class__.build([rows, *op.inputs[1:]], [rows.type], attributes))
         last = _quantize(op.results[0]) or op
-        _whole(nodes, result, [_told(size) for size in shape], last)
+        _whole(nodes, result, shape, last, stored=self._stored)
         nodes.ops[-1].location = last.location
         rewriter.replace(last, nodes.ops)
         return None
@@ -131,15 +138,22 @@ def _was_last(op: OnnxOp, axis: int) -> bool:
     return bool(before) and before[axis] == len(before) - 1 and any(a and a[-1] == axis for a in after)
 
 
-def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    """`value` reshaped to `sizes`; if it is dequantized, the integers are reshaped in front of the dequantize."""
-    cast, told = value.owner, [_told(size) for size in sizes]
+def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int], *, stored: bool) -> SSAValue:
+    """`value` reshaped to `sizes`; if it is dequantized, what is quantized is reshaped in front of the dequantize."""
+    cast = value.owner
     if not (isinstance(cast, DequantizeOp) and cast.element_type.is_per_tensor):
-        return nodes.reshape(value, told, sizes)
-    stored = nodes.append(StorageCastOp(cast.input, stored_type(cast.input.type)))
-    moved = nodes.reshape(stored, told, sizes)
-    quantized = nodes.append(StorageCastOp(moved, tensor_type(cast.element_type, tuple(sizes))))
-    return nodes.append(DequantizeOp(quantized))
+        return nodes.reshape(value, [_told(size) for size in sizes], sizes)
+    type = tensor_type(cast.element_type, tuple(sizes))
+    return nodes.append(DequantizeOp(_reshaped(nodes, cast.input, sizes, type, stored=stored)))
+
+
+def _reshaped(nodes: Nodes, x: SSAValue, sizes: Sequence[int], type: Attribute, *, stored: bool) -> SSAValue:
+    """Quantized `x` reshaped to `type`, of `sizes`; stored: its integers are, as kernels take and give them."""
+    told = [_told(size) for size in sizes]
+    if not stored:
+        return nodes.reshape(x, told, type)
+    integers = nodes.append(StorageCastOp(x, stored_type(x.type)))
+    return nodes.append(StorageCastOp(nodes.reshape(integers, told, stored_type(type)), type))
 
 
 def _quantize(value: SSAValue) -> QuantizeOp | None:
@@ -148,15 +162,13 @@ def _quantize(value: SSAValue) -> QuantizeOp | None:
     return cast if isinstance(cast, QuantizeOp) and cast.element_type.is_per_tensor else None
 
 
-def _whole(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation) -> None:
-    """Reshape `value` to `sizes`, those of the result of `last`; if `last` is a quantize, behind it, on integers."""
+def _whole(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation, *, stored: bool) -> None:
+    """Reshape `value` to `sizes`, those of the result of `last`; if `last` is a quantize, behind it."""
     type = last.results[0].type
-    if not isinstance(last, QuantizeOp):
-        nodes.reshape(value, sizes, type)
-        return
-    quantized = nodes.append(QuantizeOp(value, last.element_type))
-    stored = nodes.append(StorageCastOp(quantized, stored_type(quantized.type)))
-    nodes.append(StorageCastOp(nodes.reshape(stored, sizes, stored_type(type)), type))
+    if isinstance(last, QuantizeOp):
+        _reshaped(nodes, nodes.append(QuantizeOp(value, last.element_type)), sizes, type, stored=stored)
+    else:
+        nodes.reshape(value, [_told(size) for size in sizes], type)
 
 
 def _size(sizes: Sequence[int]) -> int:
@@ -168,6 +180,7 @@ def _told(size: int) -> int:
     return -1 if size == DYNAMIC else size
 
 
+@dataclass(frozen=True)
 class CollapseTransposePass(TargetPass):
     """Transposes that swap two groups of axes, and ops along an axis in front of several, move two blocks."""
 
@@ -175,7 +188,10 @@ class CollapseTransposePass(TargetPass):
     exactness = Exactness.EXACT
     rewrite = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
 
-    pattern_types = (CollapseTranspose, CollapseRows)
+    stored: bool = True
+    """True to move stored integers, as kernels beside read them; else what is quantized."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return super().patterns() if MOVES in self.runtime.costs else []
+        if MOVES not in self.runtime.costs:
+            return []
+        return [CollapseTranspose(self.runtime), CollapseRows(self.runtime, stored=self.stored)]

@@ -250,10 +250,11 @@ def _lowering(r: Request) -> Iterator[Stage]:
         )
         yield _stage("lower-to-product", "sums whose scale is computed in each run", target=name)
     sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
+    stored: dict[str, Any] = {} if r.form == "qoperator" else {"stored": False}
     yield _together(
         "sums on the fastest types; moves of elements that casts stood between, in blocks",
         *sums,
-        _stage("collapse-transpose", target=name),
+        _stage("collapse-transpose", target=name, **stored),
         _stage("fold-layout"),
     )
     yield _stage(

@@ -1,4 +1,5 @@
 // RUN: OPT %s -p collapse-transpose --print-constants | FILECHECK %s
+// RUN: OPT %s -p 'collapse-transpose{stored=false}' --print-constants | FILECHECK %s --check-prefix=PAIRS
 // RUN: DIAGNOSTICS -p collapse-transpose
 
 // Attention's keys: the heads and their size stay side by side, behind what they attend to.
@@ -125,6 +126,14 @@ func.func @unmoved_quantized_softmax(%x: tensor<1x16x64x64x!quant.uniform<u8:f32
 // CHECK-NEXT: %[[F:.*]] = quant.scast %[[E]] : {{.*}} to tensor<2x21x390xi8>
 // CHECK: %[[G:.*]] = onnx.Reshape(%[[F]], {{.*}} -> tensor<2x21x13x30xi8>
 // CHECK-NEXT: quant.scast %[[G]] : tensor<2x21x13x30xi8> to tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>>
+
+// Where no kernel reads them, types are reshaped: where the casts stand is decided last.
+
+// PAIRS-LABEL: func.func @channels_between_casts(
+// PAIRS: onnx.Reshape(%x, {{.*}} -> tensor<2x21x390x!quant.uniform<u8:f32, 0.05:128>>
+// PAIRS: %[[E:.*]] = quant.qcast %{{.*}} : tensor<2x21x390xf32> to tensor<2x21x390x!quant.uniform<i8:f32, 0.004:-128>>
+// PAIRS: onnx.Reshape(%[[E]], {{.*}} -> tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>>
+// PAIRS-NOT: quant.scast
 func.func @channels_between_casts(%x: tensor<2x21x13x30x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<2x21x13x30x!quant.uniform<i8:f32, 0.004:-128>> {
   %a = quant.dcast %x : tensor<2x21x13x30x!quant.uniform<u8:f32, 0.05:128>> to tensor<2x21x13x30xf32>
   %b = onnx.Softmax(%a) {axis = 1 : i64} : (tensor<2x21x13x30xf32>) -> tensor<2x21x13x30xf32>

@@ -720,3 +720,23 @@ def test_open_sizes_inside_a_loop_have_no_names():
         if a.name == "body"
     )
     assert any(size.WhichOneof("value") is None for v in body.input for size in v.type.tensor_type.shape.dim)
+
+
+@pytest.mark.parametrize("form", ["qoperator", "qdq", "integer"])
+def test_reshapes_around_a_softmax_over_channels(form: str):
+    """Its quantize is one that a join needs no pair for; behind a move that pairs stand around, too."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,5,16,12] a, float[2,5,16,12] b) => (float[2,10,16,12] y, float[2,5,16,12] z)
+        <float s = {0.02}, uint8 o = {112}, float t = {0.03}> {
+            aq = QuantizeLinear(a, t, o)
+            ad = DequantizeLinear(aq, t, o)
+            am = MaxPool<kernel_shape = [1, 1]>(ad)
+            z = Softmax<axis = 1>(am)
+            l = LogSoftmax<axis = 1>(b)
+            q = QuantizeLinear(l, s, o)
+            d = DequantizeLinear(q, s, o)
+            c = Concat<axis = 1>(ad, d)
+            p = QuantizeLinear(c, s, o)
+            y = DequantizeLinear(p, s, o)
+        }""")
+    assert_stays(model, form=form)
