@@ -160,7 +160,7 @@ class Verdict:
         elements = {one.inputs[0].element for one in self.floats if one.inputs}
         if not self.is_float_model or not elements:
             return []
-        convert = "" if FLOAT32 in elements else "convert the model to float32, then "
+        convert = "" if elements & {FLOAT32, ""} else "convert the model to float32, then "
         return [f"no quantization found: {convert}{CALIBRATES}"]
 
 

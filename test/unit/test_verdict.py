@@ -175,6 +175,16 @@ def test_a_float_model_is_told_what_helps(
         assert any("no quantization" in line for line in one) == bool(says)
 
 
+def test_a_type_that_is_not_known_is_no_other_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[1,4,8,8] x, float[4] s, float[4,4,1,1] w) => (y) {
+      n = GroupNormalization<num_groups = 2>(x, s, s)
+      y = Conv(n, w)
+    }"""
+    onnx.save(onnx.parser.parse_model(text), path := str(tmp_path / "in.onnx"))
+    assert main(["explain", path]) == 0
+    assert "no quantization found: `qdialect quantize" in capsys.readouterr().out
+
+
 def test_how_numbers_are_said():
     assert [count_text(n) for n in (7, 950, 4200, 81_410_560, 3.9e9)] == [
         "7",
