@@ -84,12 +84,11 @@ class FixShapesPass(ModulePass):
             if shape is None or element is None or DYNAMIC not in shape:
                 unknown |= shape is None
                 continue
-            names = size_names(argument)
-            named = [sizes.get(names[k]) if k < len(names) else None for k in range(len(shape))]
-            fallback = [self.batch if k == 0 else None for k in range(len(shape))]
+            named = [sizes.get(name) for name in (*size_names(argument), *[""] * len(shape))]
+            told = (named[0] or self.batch, *named[1:])
             fixed = tuple(
-                size if size != DYNAMIC else name or default or DYNAMIC
-                for size, name, default in zip(shape, named, fallback, strict=True)
+                size if size != DYNAMIC else known or DYNAMIC
+                for size, known in zip(shape, told, strict=False)
             )
             unknown |= DYNAMIC in fixed
             if fixed != shape:

@@ -126,7 +126,7 @@ class Costing:
         steps = self._elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
         products = steps * sum(prod(w) for w in weights if w is not None)
         fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
-        if pays(op, self._target) is None:
+        if not pays(op, self._target):
             return Expected(plain)
         return Expected(fast, dynamic=True, plain=plain)
 

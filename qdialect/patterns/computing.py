@@ -290,7 +290,7 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     computation = Computation(module)
     learnt = set(known)
     for one in list(inside_first(module)):
-        if one.results and not is_complete(one):
+        if not is_complete(one):
             learnt.update(_lists(one, computation))
             yielded = (block.last_op for region in one.regions for block in region.blocks)
             read = (value for op in (one, *yielded) if op is not None for value in op.operands)

@@ -22,13 +22,12 @@ def least_units(form: QuantizesItself, runtime: Target) -> float:
     return runtime.costs.get(form.kernel, {}).get("least", 1.0)
 
 
-def pays(op: Operation, runtime: Target) -> QuantizesItself | None:
-    """The dynamically quantized form of an op, if it is faster; None otherwise."""
+def pays(op: OnnxOp, runtime: Target) -> bool:
+    """True if an op has a dynamically quantized kernel that is faster."""
     form = form_of(type(op), QuantizesItself)
-    if form is None or not isinstance(op, OnnxOp) or not runtime.has_kernel(form.kernel, *TYPES):
-        return None
-    small = (form.size(op) or 0) < least_units(form, runtime)
-    return None if small or form.blocked(op) is not None else form
+    if form is None or not runtime.has_kernel(form.kernel, *TYPES) or form.blocked(op) is not None:
+        return False
+    return (form.size(op) or 0) >= least_units(form, runtime)
 
 
 class QuantizeRecurrent(OnForm[QuantizesItself]):
