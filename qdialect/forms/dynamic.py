@@ -43,7 +43,7 @@ def _hidden_units(op: OnnxOp) -> int | None:
 def _columns_in_8_bits(weight: npt.NDArray[np.float32], nodes: Nodes) -> list[SSAValue]:
     """A weight (directions, gates, inputs) as integers (directions, inputs, gates), their scales and zero points."""
     turned = np.ascontiguousarray(weight.transpose(0, 2, 1))
-    reach = np.abs(turned).max(axis=1).astype(np.float64) if turned.size else np.zeros(turned.shape[::2])
+    reach = np.abs(turned).max(axis=1, initial=0).astype(np.float64)
     scales = np.where(reach > 0, reach / 127, 1).astype(np.float32)
     rows = [
         numerics.quantize(one, scale, np.zeros(scale.shape, np.int8), -127, 127, np.int8, axis=1)

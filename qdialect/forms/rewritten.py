@@ -82,7 +82,8 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """max(0, min(1, alpha x + beta)) = x', the stored x at alpha times its scale, + beta where the result saturates."""
     alpha, beta = op.float_attr("alpha", 0.2), op.float_attr("beta", 0.5)
     x, y = uniform_of(op.operands[0].type), uniform_of(op.results[0].type)
-    scale = numerics.bias_scale(x.scale, alpha)
+    with np.errstate(over="ignore"):
+        scale = numerics.bias_scale(x.scale, alpha)
     if not (np.isfinite(scale) and scale >= np.finfo(np.float32).tiny and np.isfinite(beta)):
         return Blocked(
             "scale-value", "the slope times the operand's scale is no positive number of full precision"

@@ -14,7 +14,14 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    known_shape,
+    shape_of,
+    storage_element,
+    tensor_type,
+    with_element,
+)
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
@@ -127,11 +134,12 @@ def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 
 def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    changed, shape = centered(op), shape_of(op.operands[0].type)
-    if isinstance(changed, Blocked) or shape is None:
-        return UNKNOWN_RANK if shape is None else changed  # pyright: ignore[reportReturnType]
+    changed = centered(op)
+    if isinstance(changed, Blocked):
+        return changed
+    shape = known_shape(op.operands[0].type)
     cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
-    padded = {axis: (before, after) for axis, (before, after) in changed.items() if after > before}
+    padded = {axis: ends for axis, ends in changed.items() if axis not in cropped}
     if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
         return PAD_VALUE_PER_AXIS
     nodes, value = Nodes(), x
