@@ -25,6 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
@@ -283,6 +284,7 @@ def settle_nodes(module: ModuleOp) -> None:
 def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
     """The names of results that have one, or that graphs and subgraphs state for their outputs; each goes to one."""
     settled: dict[SSAValue, str] = {}
+    alike: dict[tuple[Block | None, str], list[tuple[TensorAttr, str]]] = {}
 
     def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
         end = block.last_op
@@ -304,7 +306,14 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
             continue
         for result in () if is_parameter(op) else op.results:
             if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
-                settled[result] = settled.get(result) or names.fresh(name)
+                known = settled.get(result)
+                if known is None and isinstance(op, ConstantOp) and op.value is not None:
+                    # One constant in the file, whatever types its integers are read as.
+                    others = alike.setdefault((op.parent, name), [])
+                    same = next((as_named for value, as_named in others if value == op.value), None)
+                    known = same or names.fresh(name)
+                    others.append((op.value, known))
+                settled[result] = known or names.fresh(name)
         for block in (block for region in op.regions for block in region.blocks):
             end = block.last_op
             enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)

@@ -740,3 +740,25 @@ def test_reshapes_around_a_softmax_over_channels(form: str):
             y = DequantizeLinear(p, s, o)
         }""")
     assert_stays(model, form=form)
+
+
+def test_a_weight_of_two_products_is_one():
+    """Read from two sums, its scales differ in the last bit: two types of one constant, which the file has once."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] a, float[3,3] b) => (float[2,2] y, float[3,2] z)
+        <float s = {0.02}, uint8 o = {128}, float t = {0.0337}, float u = {0.1},
+         int8[3,2] w = {45, 88, 76, 2, -84, -10}, float[2] ws = {0.01439243, 0.0035345196}> {
+            aq = QuantizeLinear(a, s, o)
+            ad = DequantizeLinear(aq, s, o)
+            bq = QuantizeLinear(b, t, o)
+            bd = DequantizeLinear(bq, t, o)
+            wd = DequantizeLinear<axis = 1>(w, ws)
+            yf = MatMul(ad, wd)
+            yq = QuantizeLinear(yf, u, o)
+            y = DequantizeLinear(yq, u, o)
+            zf = MatMul(bd, wd)
+            zq = QuantizeLinear(zf, u, o)
+            z = DequantizeLinear(zq, u, o)
+        }""")
+    first = assert_stays(model, form="integer")
+    assert [list(one.dims) for one in first.graph.initializer].count([3, 2]) == 1
