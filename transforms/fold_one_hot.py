@@ -97,8 +97,8 @@ def _taken(op: OnnxOp, marked: Marked, table: npt.NDArray[Any]) -> Nodes:
     shape = (*(shape_of(numbers.type) or ()), columns)
     taken = nodes.add("Gather", [rows, row], shape, {"axis": 0})
     if marked.is_flat:
-        known = -1 if DYNAMIC in shape else prod(shape[:-1])
-        nodes.reshape(taken, [-1, columns], (DYNAMIC if known < 0 else known, columns))
+        number = DYNAMIC if DYNAMIC in shape else prod(shape[:-1])
+        nodes.reshape(taken, [-1, columns], (number, columns))
     nodes.ops[-1].location = op.location
     return nodes
 

@@ -184,8 +184,6 @@ def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
     op = target.op
     weight = unblocked(folded_weight(target, factor, symmetric=True, lossy=False))
     bias = unblocked(folded_bias(target, AffineMap(0, 1, factor, np.zeros_like(factor))))
-    if not target.linear.has_bias and bias is not None:
-        return Blocked("no-bias", f"{op.op_type} takes no bias")
     shift = None if bias is None else new_constant(bias, op.input(2))
     return with_parts(target, weight, shift, op.results[0].type)
 
