@@ -193,11 +193,7 @@ def _fits(op: OnnxOp, linear: Linear, weight: UniformType) -> bool:
 
 def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blocked | None:
     bias = op.input(2)
-    if bias is None:
-        return None
-    if "2v" not in kernel.inputs:
-        return Blocked("no-bias", f"{kernel.op_type} takes no bias")
-    if _adds_bias(op, kernel):
+    if bias is None or _adds_bias(op, kernel):
         return None
     type = quantized_of(bias.type)
     if type is None or not bias_matches(types[0], types[1], type):
