@@ -61,6 +61,8 @@ def _is_of_linear(value: SSAValue, user: OnnxOp) -> bool:
     op = producer(value)
     if op is None or op.parent is not user.parent or linear_of(value) is None:
         return False
+    if rank_of(op.operands[0]) == 1:
+        return False  # onnxruntime refuses some sums behind a vector's product
     return quantized_of(value.type) is None and is_constant(op.operands[1])
 
 

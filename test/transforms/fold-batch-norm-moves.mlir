@@ -70,3 +70,19 @@ func.func @unmoved_others(%x: tensor<3x2xf32>, %z: tensor<*xf32>, %a: tensor<2xi
   %f = onnx.Add(%q, %two) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
   func.return %t, %y, %b, %f : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<*xf32>
 }
+
+// A sum behind a vector's product may not load.
+
+// CHECK-LABEL: func.func @unmoved_vector(
+// CHECK: onnx.MatMul(
+// CHECK-NEXT: onnx.Unsqueeze(
+// CHECK-NEXT: onnx.Add(
+func.func @unmoved_vector(%x: tensor<2xf32>) -> tensor<1x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %c = onnx.MatMul(%x, %w) : (tensor<2xf32>, tensor<2x2xf32>) -> tensor<2xf32>
+  %u = onnx.Unsqueeze(%c, %a) : (tensor<2xf32>, tensor<1xi64>) -> tensor<1x2xf32>
+  %y = onnx.Add(%u, %b) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
+}
