@@ -17,7 +17,7 @@ from qdialect.calibration.annotations import annotate, range_of
 from qdialect.calibration.cut import Cut
 from qdialect.calibration.expected import Costing, Expected, elements_of
 from qdialect.calibration.observer import value_names
-from qdialect.calibration.placement import Placement, place
+from qdialect.calibration.placement import DEQUANTIZE, QUANTIZE, Placement, place
 from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import main_of
@@ -168,6 +168,33 @@ def test_a_float_convolution_between_others_has_its_channels_in_blocks(
     """1x1, in microseconds; the second factor of an inverted residual was 51, as behind a dequantize and a reorder."""
     conv = _conv([1, inputs, size, size], (outputs, inputs, 1, 1))
     assert conv.floating / 1000 == pytest.approx(measured, rel=0.2)
+
+
+@pytest.mark.parametrize(("shape", "measured"), [((32, 32, 32), (24, 19)), ((64, 56, 56), (129, 95))])
+def test_a_border_of_integer_convolutions_moves_channels_out_of_blocks(
+    shape: tuple[int, ...], measured: tuple[float, float]
+) -> None:
+    """In microseconds, with the Transposes and reorders that a session puts there; a graph input is in no blocks."""
+    for_input, *taken = _border(shape)
+    assert taken == pytest.approx(measured, rel=0.2)
+    assert for_input < taken[0]
+
+
+def test_a_border_along_one_axis_has_no_blocks() -> None:
+    (_, along_two, _), (for_input, along_one, _) = _border((64, 32, 64)), _border((64, 2048))
+    assert along_one == for_input < along_two
+
+
+def _border(shape: tuple[int, ...]) -> list[float]:
+    """Microseconds to quantize the operand and the result of a convolution, and to dequantize that."""
+    kernel = [3] * (len(shape) - 1)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1] * len(kernel))
+    module = qdialect.load(_model([node], [1, *shape], w=(shape[0], shape[0], *kernel)))
+    block, count = main_of(module).body.block, int(np.prod(shape))
+    result = next(op for op in block.ops if op.name == "onnx.Conv").results[0]
+    costing = Costing(target("onnxruntime"), elements_of, kernels=True)
+    casts = (block.args[0], QUANTIZE), (result, QUANTIZE), (result, DEQUANTIZE)
+    return [costing.cast(value, count, each) / 1000 for value, each in casts]
 
 
 def test_a_convolution_costs_what_its_best_form_does() -> None:
