@@ -36,14 +36,14 @@ def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
 
 def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     before, after = shape_of(x.type), shape_of(op.results[0].type)
-    if before is None or after is None or len(before) != 4 or op.results[1:]:
-        return Blocked("no-kernel", "only images are pooled with channels last, without indices")
+    if before is None or after is None or len(before) not in (3, 4) or op.results[1:]:
+        return Blocked("no-kernel", "only rows and images are pooled with channels last, without indices")
     attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
-    nodes = Nodes()
-    last = nodes.transpose(x, TO_LAST)
-    pooled = [after[p] for p in TO_LAST]
+    nodes, rank = Nodes(), len(before)
+    last = nodes.transpose(x, [0, *range(2, rank), 1])
+    pooled = [after[0], *after[2:], after[1]]
     pool = nodes.add("NhwcMaxPool", [last], pooled, attributes, domain=MICROSOFT)
-    nodes.transpose(pool, TO_FIRST)
+    nodes.transpose(pool, [0, rank - 1, *range(1, rank - 1)])
     return Built(nodes.ops, "NhwcMaxPool")
 
 
@@ -54,13 +54,17 @@ def _largest(x: SSAValue, op: OnnxOp) -> Built | Blocked:
         return NO_IMAGE
     rank, channels, pixels = len(shape), shape[1], prod(shape[2:])
     nodes = Nodes()
-    last = nodes.transpose(x, [0, *range(2, rank), 1])
-    row = nodes.reshape(last, [-1, 1, pixels, channels], (shape[0], 1, pixels, channels))
-    kernel = {"kernel_shape": (1, pixels)}
-    pool = nodes.add("NhwcMaxPool", [row], (shape[0], 1, 1, channels), kernel, domain=MICROSOFT)
+    row = nodes.transpose(x, [0, *range(2, rank), 1])
+    if rank > 3:
+        row = nodes.reshape(row, [-1, pixels, channels], (shape[0], pixels, channels))
+    kernel = {"kernel_shape": (pixels,)}
+    pool = nodes.add("NhwcMaxPool", [row], (shape[0], 1, channels), kernel, domain=MICROSOFT)
     keeps = op.op_type.startswith("Global") or op.int_attr("keepdims", 1)
-    sizes = (channels, *[1] * (rank - 2 if keeps else 0))
-    nodes.reshape(pool, [-1, *sizes], (shape[0], *sizes))
+    if rank == 3 and keeps:
+        nodes.transpose(pool, [0, 2, 1])
+    else:
+        sizes = (channels, *[1] * (rank - 2 if keeps else 0))
+        nodes.reshape(pool, [-1, *sizes], (shape[0], *sizes))
     return Built(nodes.ops, "NhwcMaxPool")
 
 

@@ -21,7 +21,16 @@ FORMS: list[tuple[str, dict[str, Any], tuple[int, ...], tuple[int, ...], str]] =
     ("Resize", {"coordinate_transformation_mode": "half_pixel"}, (3, 16, 20), (3, 48, 40), "Tile"),
     ("ReduceMax", {"axes": [2, 3]}, (3, 40, 50), (3, 1, 1), "NhwcMaxPool"),
     ("ReduceMax", {"axes": [2], "keepdims": 0}, (3, 1400), (3,), "NhwcMaxPool"),
+    ("ReduceMax", {"axes": [2]}, (3, 1400), (3, 1), "NhwcMaxPool"),
     ("GlobalMaxPool", {}, (3, 40, 50), (3, 1, 1), "NhwcMaxPool"),
+    ("MaxPool", {"kernel_shape": [3], "strides": [2], "pads": [1, 1]}, (3, 90), (3, 45), "NhwcMaxPool"),
+    (
+        "MaxPool",
+        {"kernel_shape": [4], "strides": [3], "dilations": [2], "ceil_mode": 1},
+        (3, 90),
+        (3, 29),
+        "NhwcMaxPool",
+    ),
 ]
 
 
