@@ -108,12 +108,16 @@ def _rescaled_sums(
     op: OnnxOp, operands: Sequence[SSAValue | None], scales: tuple[SSAValue, SSAValue], nodes: Nodes
 ) -> Parts:
     """The product of integers, by both scales, with the bias that is the op's last operand."""
+    is_dynamic = op.op_type == "DynamicQuantizeMatMul"
+    name, first = ("DynamicQuantizeLinear", 11) if is_dynamic else ("MatMulInteger", 10)
+    if onnx_opset(op) < first:
+        return Blocked("opset", f"{name} needs opset {first}", "raise the model's opset")
     type = op.results[0].type
     sums = nodes.add("MatMulInteger", operands, with_element(type, i32))
     real = nodes.add("Cast", [sums], type, {"to": FLOAT32})
     factor = nodes.add("Mul", scales, scales[1].type)
     scaled = nodes.add("Mul", [real, factor], type)
-    bias = op.input(6 if op.op_type == "MatMulIntegerToFloat" else 4)
+    bias = op.input(4 if is_dynamic else 6)
     if bias is not None:
         nodes.add("Add", [scaled, bias], type)
     return nodes.ops

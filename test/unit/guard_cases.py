@@ -37,8 +37,8 @@ ALIASES = """
 
 
 MICROSOFT = (
-    "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm", "QLinearAdd", "QLinearLeakyRelu",
-    "QLinearSigmoid", "QLinearWhere", "SkipLayerNormalization",
+    "DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm",
+    "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearWhere", "SkipLayerNormalization",
 )  # fmt: skip
 
 

@@ -204,6 +204,11 @@ CASES = [
         x: 2x2xf32
         y = FusedGemm(x, x) {activation = "LeakyRelu"} : 2x2xf32"""),
     Case("raise-qoperator", "opset", """
+        x: 2x4xf32
+        w = [1, 2, 3, 4, 5, 6, 7, 8] : 4x2xi8
+        s = [0.25] : f32
+        y = DynamicQuantizeMatMul(x, w, s) : 2x2xf32""", opset=10),
+    Case("raise-qoperator", "opset", """
         x: 1x1x3x3xf32
         w = [1.0] : 1x1x1x1xf32
         y = FusedConv(x, w) {activation = "Relu"} : 1x1x3x3xf32""", opset=9),
