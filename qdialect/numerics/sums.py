@@ -21,6 +21,11 @@ def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.ND
     return np.where(larger & (below > 0), below, scale)
 
 
+def range_scale(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """The scale, (), of 8 bits that reach from the least to the greatest value, 0 included."""
+    return np.asarray(np.ptp(np.append(values, 0)) / 255, np.float32)
+
+
 def moved_bias(
     bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -32,7 +32,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import element_of, onnx_element, shape_of
-from qdialect.dialects.quant import UniformType
+from qdialect.dialects.quant import BYTE_BITS, UniformType
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
@@ -59,8 +59,6 @@ from qdialect.targets import Target, target
 
 SESSION = "onnxruntime"
 """The target whose sessions these are: models for other targets may be loaded by onnxruntime, too."""
-BYTE_BITS = 8
-"""Bits of the narrowest storage whose range a session compares with a clamp."""
 
 
 def brought_dequantize(value: SSAValue) -> OnnxOp | None:
@@ -350,20 +348,16 @@ def _loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     """
     linear = op.get_trait(Linear)
     bias = constant_array(op.input(2)) if linear is not None and linear.has_bias else None
-    values = (op.input(place) for place in (0, 1))
-    casts = [None if value is None else written_dequantize(value) for value in values]
-    x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
-    if (
-        bias is None
-        or not isinstance(x, UniformType)
-        or not isinstance(w, UniformType)
-        or not x.is_per_tensor
-    ):
+    casts = map(written_dequantize, op.operands[:2])
+    x, w = (*(None if cast is None else dequantize_type(cast) for cast in casts), None)[:2]
+    if bias is None or not isinstance(x, UniformType) or not x.is_per_tensor:
         return False
-    if w.scales.size not in (1, bias.size):
+    weight = constant_array(op.operands[1])  # floats, which a session quantizes, between the casts of others
+    steps = w.scales if isinstance(w, UniformType) else None if weight is None else sums.range_scale(weight)
+    if steps is None or steps.size not in (1, bias.size):
         return False
     bias, result = bias.reshape(-1), quantize_type(quantize)
-    moved, overflow = sums.moved_bias(bias, x.scales, w.scales)
+    moved, overflow = sums.moved_bias(bias, x.scales, steps)
     is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
     return is_coarse or bool(overflow.any())
 
@@ -377,12 +371,13 @@ def _is_wrong(op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], type: Unifo
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
-    """The dequantizes of an op's operands, except of its bias and weight; a session moves them below moves."""
+    """The dequantizes of an op's operands, below moves too; not of its bias, nor of a weight that a kernel may take."""
     is_linear = op.get_trait(Linear) is not None
     casts: list[OnnxOp] = []
     for place, value in enumerate(op.operands):
         cast = moved_dequantize(value)
-        is_weight = place > 0 and is_linear
+        in_blocks = cast is not None and cast.int_attr("block_size", 0) and op.get_trait(WeightOnly) is None
+        is_weight = place > 0 and is_linear and not in_blocks
         if cast is not None and not (is_weight and isinstance(cast.operands[0].owner, ConstantOp)):
             casts.append(cast)
     return casts

@@ -210,3 +210,28 @@ func.func @slopes(%x: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32
 }
 
 }
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!y = !quant.uniform<u8:f32, 0.004:5>
+
+// A session makes an integer kernel of a convolution, whose weight in blocks the kernel refuses.
+
+// CHECK-LABEL: func.func @weight_in_blocks(
+// CHECK: %[[C:.*]] = onnx.Conv(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[C]])
+// CHECK-NEXT: onnx.QuantizeLinear(%[[S]]
+builtin.module attributes {onnx.opset_import = {ai.onnx = 21 : i64}} {
+func.func @weight_in_blocks(%x: tensor<1x4x5x5xui8>) -> tensor<1x2x5x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, 6, 7, 8] : tensor<2x4x1x1xi8>>} : () -> tensor<2x4x1x1xi8>
+  %k = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 0.5] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
+  %q = quant.scast %x : tensor<1x4x5x5xui8> to tensor<1x4x5x5x!x>
+  %r = quant.dcast %q : tensor<1x4x5x5x!x> to tensor<1x4x5x5xf32>
+  %f = onnx.DequantizeLinear(%w, %k) {axis = 1 : i64, block_size = 3 : i64} : (tensor<2x4x1x1xi8>, tensor<2x2x1x1xf32>) -> tensor<2x4x1x1xf32>
+  %c = onnx.Conv(%r, %f) : (tensor<1x4x5x5xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x5x5xf32>
+  %p = quant.qcast %c : tensor<1x2x5x5xf32> to tensor<1x2x5x5x!y>
+  %y = quant.dcast %p : tensor<1x2x5x5x!y> to tensor<1x2x5x5xf32>
+  func.return %y : tensor<1x2x5x5xf32>
+}
+}

@@ -24,9 +24,21 @@ ONE_SCALE = COARSE.replace("float[3] ws = {0.0000000007, 0.0032, 0.02}", "float 
 )
 
 
-@pytest.mark.parametrize("text", [COARSE, ONE_SCALE], ids=["channels", "one"])
+FINE = """g (float[2,3,5] x) => (float[2,3,5] y)
+<float s = {0.000000001}, uint8 z = {128}, float t = {0.03}, uint8 u = {100}, float[3,1,1] f = {-1.5, 0.25, 2.0},
+ float[3] b = {0.66, -0.58, 0.75}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  c = Conv<group = 3>(d, f, b)
+  p = QuantizeLinear(c, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+"""The weight is float. A session quantizes it, and the bias: int32 holds none in steps of the sums."""
+
+
+@pytest.mark.parametrize("text", [COARSE, ONE_SCALE, FINE], ids=["channels", "one", "float"])
 @pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
-def test_a_bias_is_not_lost_in_coarse_steps_of_the_sums(options: dict[str, Any], text: str):
+def test_a_bias_is_not_lost_in_steps_of_the_sums(options: dict[str, Any], text: str):
     model, result = compiled(text, 17, **options)
     x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5)).astype(np.float32)}
     wanted = run(model, x, LEVELS[0])
