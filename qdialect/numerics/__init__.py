@@ -372,4 +372,4 @@ def range_parameters(low: float, high: float, least: int, greatest: int) -> tupl
     if least < 0:
         return np.float32(max(abs(low), abs(high)) / greatest), 0
     scale = np.float32((high - low) / (greatest - least))
-    return scale, round(-low / float(scale))
+    return scale, round(least - low / float(scale))
