@@ -23,7 +23,7 @@ from qdialect.dialects.quant import (
     UniformType,
 )
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import constant, constant_array, is_constant, normal_axis, rank_of
+from qdialect.ir.values import constant, constant_array, is_constant, normal_axis
 from qdialect.promises.base import Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
@@ -211,9 +211,7 @@ def described_type(op: OnnxOp) -> UniformType | Blocked:
     scale = op.operands[1]
     if not isinstance(expressed, Expressed):
         expressed = element_of(scale.type)
-    if rank_of(q) is None and rank_of(op.results[0]) is not None:
-        return cast_type(op, shape_of(op.results[0].type), expressed, known)
-    return cast_type(op, shape_of(q.type), expressed, known)
+    return cast_type(op, shape_of(q.type) or shape_of(op.results[0].type), expressed, known)
 
 
 def dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:

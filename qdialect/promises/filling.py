@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, constant_ints, normal_axis, static_shape
-from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, AxisRule, Moved, follow, same
+from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.monotone import batch_or_channel
 from qdialect.reasons import UNKNOWN_RANK, Blocked
@@ -64,10 +64,8 @@ def _center_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     if axis not in changed:
         return axis
     before, after = changed[axis]
-    if after > before:
-        return ALONG_AXIS
     start = (before - after) // 2
-    return Moved(axis, np.arange(start, start + after))
+    return ALONG_AXIS if start < 0 else Moved(axis, np.arange(start, start + after))
 
 
 def _center_backward(op: OnnxOp, axis: int) -> int | Blocked:
@@ -83,13 +81,9 @@ def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] 
     return follow(batch_or_channel)(op, types)
 
 
-def _fills(forward: AxisRule, backward: AxisRule) -> Commutes:
-    return Commutes(follow(forward), follow(backward), moves_storage=False)
-
-
 FILLING: dict[tuple[str, str], Commutes] = {
-    ("", "Trilu"): _fills(same, same),
-    ("", "CenterCropPad"): _fills(_center_forward, _center_backward),
-    ("", "MaxUnpool"): _fills(batch_or_channel, batch_or_channel),
+    ("", "Trilu"): Commutes(follow(same), follow(same), moves_storage=False),
+    ("", "CenterCropPad"): Commutes(follow(_center_forward), follow(_center_backward), moves_storage=False),
+    ("", "MaxUnpool"): Commutes(follow(batch_or_channel), follow(batch_or_channel), moves_storage=False),
     ("", "GridSample"): Commutes(_nearest, _nearest, moves_storage=False),
 }

@@ -67,12 +67,7 @@ class IntegerProduct(Promise):
     """The result's axis of output channels."""
 
 
-def _read_backwards() -> dict[tuple[str, str], IntegerProduct]:
-    names: dict[str, list[str]] = {}
-    for (_, name), form in INTEGER_SUMS.items():
-        names.setdefault(form.op_type, []).append(name)
-    axes = {form.op_type: form.channel_axis for form in INTEGER_SUMS.values()}
-    return {("", op): IntegerProduct(written[0], written[-1], axes[op]) for op, written in names.items()}
-
-
-INTEGER_PRODUCTS = _read_backwards()
+INTEGER_PRODUCTS: dict[tuple[str, str], IntegerProduct] = {
+    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1),
+    ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", -1),
+}

@@ -5,6 +5,7 @@ per axis the scales follow their axis (docs/spec.md, "layout").
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +118,7 @@ def _spread(axis: int, inserted: Sequence[int]) -> int:
 def _closed(axis: int, removed: Sequence[int]) -> int | Moved:
     if axis in removed:  # its size is 1, so there is one scale
         return Moved(None, np.array([0]))
-    return axis - sum(r < axis for r in removed)
+    return axis - bisect(removed, axis)
 
 
 def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
@@ -188,8 +189,10 @@ def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     if isinstance(axes, Blocked):
         return axes
     gathered, rank = axes
-    if axis != gathered:
-        return axis if axis < gathered else axis + rank - 1
+    if axis < gathered:
+        return axis
+    if axis > gathered:
+        return axis + rank - 1
     indices = constant_array(op.operands[1])
     if indices is None:
         return NOT_CONSTANT
@@ -280,14 +283,8 @@ def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -
     return Commutes(follow(forward), follow(backward), **more)
 
 
-def _pair(first: int, second: int) -> Commutes:
-    """The promise of an op whose result has elements of two operands, of one type per tensor."""
-    return Commutes(
-        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (first, second)
-    )
-
-
 _PER_TENSOR = layout()
+_TO_TWO = to_results(follow(never), lambda op: 2)
 _SIZES = Commutes(no_types, no_types, results=none)
 _DATA_AND_UPDATES = Commutes(
     _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
@@ -327,8 +324,8 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,
     ("", "Scatter"): _DATA_AND_UPDATES,
-    ("", "TensorScatter"): _pair(0, 1),
-    ("", "Where"): _pair(1, 2),
+    ("", "TensorScatter"): Commutes(follow(never), _TO_TWO, operands=lambda op: (0, 1)),
+    ("", "Where"): Commutes(follow(never), _TO_TWO, operands=lambda op: (1, 2)),
     ("", "Shape"): _SIZES,
     ("", "Size"): _SIZES,
 }

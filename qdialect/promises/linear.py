@@ -84,9 +84,7 @@ class Linear(Promise):
 
     def sees_border(self, op: OnnxOp) -> bool:
         """True if sums may include padding, real zeros around the activation."""
-        if op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
-            return True
-        return any(op.ints_attr("pads") or ())
+        return op.str_attr("auto_pad", "").startswith("SAME") or any(op.ints_attr("pads") or ())
 
     def verify(self, op: Operation) -> None:
         """Raise VerifyException if the operands' quantized types violate O10 to O12."""

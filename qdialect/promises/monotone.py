@@ -5,6 +5,7 @@ real numbers; ties and saturation included.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,6 @@ from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import (
     ALONG_AXIS,
     NOT_CONSTANT,
-    AxisRule,
     elsewhere,
     follow,
     never,
@@ -63,7 +63,7 @@ def _reduce_forward(op: OnnxOp, axis: int) -> int | Blocked:
     axes, kept, _ = reduced
     if axis in axes:
         return ALONG_AXIS
-    return axis if kept else axis - sum(a < axis for a in axes)
+    return axis if kept else axis - bisect(axes, axis)
 
 
 def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
@@ -168,10 +168,7 @@ def _prelu(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | 
     return follow(same)(op, types)
 
 
-def _selects(rule: AxisRule) -> Commutes:
-    return Commutes(follow(rule), follow(rule), selects=True)
-
-
+_OF_IMAGES = Commutes(follow(batch_or_channel), follow(batch_or_channel), selects=True)
 _AMONG_OPERANDS = Commutes(
     follow(never),
     to_results(follow(never), lambda op: len(op.operands)),
@@ -183,12 +180,12 @@ _ARG = Commutes(_index_of_greatest, no_types, results=none, moves_storage=False,
 _COMPARES = Commutes(_compared, no_types, operands=every_operand, results=none, selects=True)
 
 MONOTONE: dict[tuple[str, str], Commutes] = {
-    ("", "MaxPool"): _selects(batch_or_channel),
-    ("", "GlobalMaxPool"): _selects(batch_or_channel),
+    ("", "MaxPool"): _OF_IMAGES,
+    ("", "GlobalMaxPool"): _OF_IMAGES,
     ("", "MaxRoiPool"): Commutes(follow(never), follow(never), moves_storage=False, selects=True),
     ("", "ReduceMax"): Commutes(_reduces, follow(_reduce_backward), selects=True),
     ("", "ReduceMin"): Commutes(_reduces, follow(_reduce_backward), selects=True),
-    ("", "TopK"): _selects(elsewhere(-1)),
+    ("", "TopK"): Commutes(follow(elsewhere(-1)), follow(elsewhere(-1)), selects=True),
     ("", "Unique"): Commutes(_unique_forward, _unique_backward, selects=True),
     ("", "ArgMax"): _ARG,
     ("", "ArgMin"): _ARG,

@@ -132,7 +132,7 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
         return pads
     if any(min(pair) < 0 for pair in pads.values()):
         return Blocked("pad-crops", "Pad crops on one side")
-    return _spatial(pads, rank_of(pad.operands[0]) or 0)
+    return _spatial(pads, rank_of(pad.operands[0]))
 
 
 def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
@@ -143,12 +143,12 @@ def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
         return Blocked("pad-crops", f"{op.op_type} crops as well")
     added = {at: after - before for at, (before, after) in changed.items()}
     halves = {at: (more // 2, more - more // 2) for at, more in added.items()}
-    return _spatial(halves, rank_of(op.operands[0]) or 0)
+    return _spatial(halves, rank_of(op.operands[0]))
 
 
-def _spatial(pads: Pads, rank: int) -> tuple[int, ...] | Blocked:
+def _spatial(pads: Pads, rank: int | None) -> tuple[int, ...] | Blocked:
     """The pads of the spatial axes, first those before them; `Blocked` if batch or channels are padded."""
-    if rank < 2 or any(any(pads.get(axis, ())) for axis in (0, 1)):
+    if rank is None or rank < 3 or any(any(pads.get(axis, ())) for axis in (0, 1)):
         return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")
     each = [pads.get(axis, (0, 0)) for axis in range(2, rank)]
     return (*(before for before, _ in each), *(behind for _, behind in each))

@@ -141,10 +141,10 @@ def _gather(op: OnnxOp, known: Known) -> Elements | None:
 
 
 def _slice(op: OnnxOp, known: Known) -> Elements | None:
-    taken, rank = slices_of(op), rank_of(op.operands[0]) or 0
+    taken = slices_of(op)
     if isinstance(taken, Blocked):
         return None
-    return _moved(op, known, lambda places: places[tuple(taken.get(k, slice(None)) for k in range(rank))])
+    return _moved(op, known, lambda at: at[tuple(taken.get(k, slice(None)) for k in range(at.ndim))])
 
 
 def _transpose(op: OnnxOp, known: Known) -> Elements | None:
@@ -179,7 +179,8 @@ def _pairs(op: OnnxOp, known: Known) -> list[tuple[Element, Element]] | None:
 
 def _quotient(a: int, b: int) -> int:
     """a / b rounded towards zero, as ONNX divides integers."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    quotient = a // b
+    return quotient + (quotient < 0 and quotient * b != a)
 
 
 def _add(a: Element, b: Element) -> Element:

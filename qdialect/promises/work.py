@@ -14,15 +14,14 @@ from enum import StrEnum
 from math import prod
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.base import Commutes, Promise
 from qdialect.promises.casts import DequantizeForm
-from qdialect.promises.kernels import KERNELS
 
 MANY = 64
 """Count for a tensor of unknown rank: more axes than tensors have."""
@@ -83,14 +82,12 @@ class SumsProducts(Promise):
 def _is_dequantized(value: SSAValue) -> bool:
     """True if a value is quantized, or dequantized with at most layout ops after the dequantize."""
     while quantized_of(value.type) is None:
-        if not isinstance(value, OpResult) or isinstance(value.op, DequantizeOp):
-            return isinstance(value, OpResult)
-        if not isinstance(value.op, OnnxOp):
-            return False
-        if value.op.get_trait(DequantizeForm) is not None:
+        op = value.owner
+        if isinstance(op, DequantizeOp) or promise_of(op, DequantizeForm) is not None:
             return True
-        moves = value.op.get_trait(Commutes)
-        if moves is None or len(carried := moves.operand_values(value.op)) != 1:
+        moves = promise_of(op, Commutes)
+        carried = moves.operand_values(op) if moves is not None and isinstance(op, OnnxOp) else ()
+        if len(carried) != 1:
             return False
         value = carried[0]
     return True
@@ -182,37 +179,27 @@ def _each(domain: str, promise: SumsProducts, *names: str) -> Mapping[tuple[str,
     return {(domain, name): promise for name in names}
 
 
-def _kernels() -> Mapping[tuple[str, str], SumsProducts]:
-    """The QOperator forms of the ops that multiply; their templates say where the factors stand."""
-    table: dict[tuple[str, str], SumsProducts] = {}
-    for key, forms in ((key, kernels.forms) for key, kernels in KERNELS.items() if key in _FLOAT):
-        for kernel in forms:
-            tokens = kernel.inputs.split()
-            places = tokens.index("0v"), tokens.index("1v")
-            counted = _convolution if key == ("", "Conv") else _matrices
-            table[kernel.domain, kernel.op_type] = SumsProducts(counted(places[1]), places, integers=True)
-    return table
-
-
-_FLOAT = {
+_CONVOLUTION = SumsProducts(_convolution(3), (0, 3), integers=True)
+_MATRICES = SumsProducts(_matrices(3), (0, 3), integers=True)
+WORK: dict[tuple[str, str], SumsProducts] = {
     **_each("", SumsProducts(_convolution(1)), "Conv", "DeformConv"),
     **_each("", SumsProducts(_transposed), "ConvTranspose"),
     **_each("", SumsProducts(_matrices(1)), "Gemm", "MatMul"),
     **_each("", SumsProducts(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
     **_each("", SumsProducts(_scores(4), (0, 1, 2)), "Attention"),
     **_each("", SumsProducts(_einsum), "Einsum"),
-}
-WORK: dict[tuple[str, str], SumsProducts] = {
-    **_FLOAT,
-    **_kernels(),
+    **_each("", _CONVOLUTION, "QLinearConv"),
+    **_each("", _MATRICES, "QLinearMatMul"),
     **_each("", SumsProducts(_convolution(1), integers=True), "ConvInteger"),
     **_each("", SumsProducts(_matrices(1), integers=True), "MatMulInteger"),
     **_each(MICROSOFT, SumsProducts(_convolution(1)), "FusedConv"),
-    **_each(MICROSOFT, SumsProducts(_convolution(3), (0, 3), integers=True), "QLinearConv"),
+    **_each(MICROSOFT, _CONVOLUTION, "QLinearConv"),
+    **_each(MICROSOFT, _MATRICES, "QGemm"),
     **_each(
         MICROSOFT, SumsProducts(_matrices(1)), "FusedGemm", "FusedMatMul", "GemmFastGelu", "TransposeMatMul"
     ),
     **_each(MICROSOFT, SumsProducts(_matrices(1), integers=True), "DynamicQuantizeMatMul", "MatMulInteger16"),
+    **_each(MICROSOFT, SumsProducts(_matrices(1), integers=True), "MatMulIntegerToFloat"),
     **_each(MICROSOFT, SumsProducts(_recurrent, (0, 1, 2), integers=True), "DynamicQuantizeLSTM"),
     **_each(MICROSOFT, SumsProducts(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
     **_each(MICROSOFT, SumsProducts(_projected), "Attention"),
