@@ -46,6 +46,8 @@ SINKS = [
     Case("Gather(%x, %i)", "3x4", "*", 0, "unknown-rank", "*xi64"),
     Case("Gather(%x, %i)", "?x4", "1x4", 0, "unknown-rank", "=[2] : tensor<1xi64>"),
     Case("Expand(%x, %i)", "3x4", "*", 0, "unknown-rank", "2xi64"),
+    Case("Unsqueeze(%x, %i)", "3x8", "*", "blocks", "computed-parameter", "1xi64"),
+    Case("Slice(%x, %i, %i)", "3x8", "*", "blocks", "computed-parameter", "1xi64"),
     Case("Concat(%x, %x) {axis = 1 : i64}", "*", "*", 0, "unknown-rank"),
     Case("Compress(%x, %i)", "3x4", "?", 0, "scales-along-axis", "4xi1"),
     Case("ReduceMax(%x) {axes = array<i64: 1>}", "*", "*", 0, "unknown-rank"),
@@ -68,6 +70,10 @@ SINKS = [
 ]  # fmt: skip
 
 HOISTS = [
+    Case("Slice(%x, %i, %i)", "5x4", "3x4", 0, "computed-parameter", "1xi64"),
+    Case("CenterCropPad(%x, %i)", "5x4", "3x4", 0, "computed-parameter", "2xi64"),
+    Case("ReduceMax(%x, %i)", "3x4", "3x1", 0, "computed-parameter", "1xi64"),
+    Case("Concat(%x, %x) {axis = 1 : i64}", "3x3", "3x6", "blocks", "block-cut"),
     Case("Reshape(%x, %i)", "*", "3x4", 0, "unknown-rank", "2xi64"),
     Case("Gather(%x, %i)", "*", "3x4", 0, "unknown-rank", "1xi64"),
     Case("Expand(%x, %i)", "*", "3x4", 0, "unknown-rank", "2xi64"),
