@@ -18,6 +18,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.blocks import BLOCK_CUT, BLOCKED_SCALES
 from qdialect.promises.casts import MOST_FOLDED, DequantizeForm, described_type
 from qdialect.promises.clamping import MOST, Keeps
+from qdialect.promises.copies import Copies
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE
 from qdialect.promises.filling import centered
 from qdialect.promises.reshaping import MOST_REPEATED
@@ -355,3 +356,19 @@ def test_zero_is_a_step_but_for_a_hundredth(least: float, levels: int, expected:
     else:
         assert not isinstance(one, Blocked)
         assert (one.storage.low, one.storage.high) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "constant", "place"),
+    [
+        ("Add(x, k)", "[0.0] : f32", 0), ("Add(k, x)", "[0.0] : f32", 1), ("Add(x, k)", "[1.0] : f32", None),
+        ("Sub(x, k)", "[0.0] : f32", 0), ("Sub(k, x)", "[0.0] : f32", None), ("Mul(x, k)", "[1.0] : f32", 0),
+        ("Mul(k, x)", "[1.0] : f32", 1), ("Mul(k, x)", "[0.0] : f32", None), ("Div(x, k)", "[1.0] : f32", 0),
+        ("Div(k, x)", "[1.0] : f32", None), ("Add(x, k)", "[0.0, 1.0] : 2xf32", None),
+    ],
+)  # fmt: skip
+def test_neutral_constants(call: str, constant: str, place: int | None):
+    op = last_op(f"x: 2xf32\nk = {constant}\ny = {call} : *xf32")
+    promise = op.get_trait(Copies)
+    assert promise is not None
+    assert promise.place(op) == place
