@@ -140,7 +140,8 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     if not 1 < levels <= 1 << WIDTHS[1] or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
         return Blocked("zero-between-steps", "0 lies between two of its steps, or at different ones")
     width = WIDTHS[0] if levels <= 1 << WIDTHS[0] else WIDTHS[1]
-    signed = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs
+    is_middle = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs
+    signed = is_middle and levels - zero_point <= 1 << (width - 1)
     low = int(-zero_point) if signed else 0
     storage = Storage.make(width, signed, low, low + levels - 1)
     return FakeQuantization(scale, 0.0 if signed else float(zero_point), storage, exact=False)

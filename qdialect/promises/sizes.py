@@ -259,14 +259,14 @@ def _product(op: OnnxOp, known: Known) -> Elements | None:
 
 def _number(op: OnnxOp) -> float:
     value = op.properties.get("value")
-    return float(value.array().reshape(-1)[0]) if isinstance(value, TensorAttr) else 0.0
+    return float(value.array().flat[0]) if isinstance(value, TensorAttr) else 0.0
 
 
 def _filled(op: OnnxOp, known: Known) -> Elements | None:
     shape, value = static_shape(op.results[0]), op.properties.get("value")
     if shape is None or len(shape) > 1 or not isinstance(value, TensorAttr):
         return None
-    return (int(value.array().reshape(-1)[0]),) * prod(shape)
+    return (int(value.array().flat[0]),) * prod(shape)
 
 
 COUNTS: dict[tuple[str, str], Counts] = {
