@@ -7,12 +7,15 @@ import pytest
 from guard_cases import Case, parsed, text
 from test_boundaries_of_forms import last_op
 from test_lower_to_tosa import case, compared
+from xdsl.dialects.builtin import IntegerAttr, i32
 
 from qdialect import numerics
-from qdialect.dialects.onnx_types import uniform_of
+from qdialect.dialects.onnx_types import shape_of, uniform_of
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.layer_norm import _row  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.normal import LONG_ROW
-from qdialect.forms.tosa.site import LARGE_SUM, TosaSite, takes
+from qdialect.forms.tosa.site import LARGE_SUM, TosaSite, array_attr, takes
 from qdialect.forms.tosa.sums import _factors  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.upstream import Values
 from qdialect.reasons import Blocked
@@ -178,11 +181,24 @@ def pooled(line: str, result: str) -> str:
 
 CASES = {
     "every second row": case(
-        "%x: tensor<3x6x5x!x>",
-        lists("a", [1]) + lists("e", [99]) + lists("b", [0]) + lists("s", [2])
-        + "  %y = onnx.Slice(%x, %b, %e, %a, %s) : (tensor<3x6x5x!x>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>,"
+        "%x: tensor<3x7x5x!x>",
+        lists("a", [1]) + lists("e", [99]) + lists("b", [1]) + lists("s", [2])
+        + "  %y = onnx.Slice(%x, %b, %e, %a, %s) : (tensor<3x7x5x!x>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>,"
         " tensor<1xi64>) -> tensor<3x3x5x!x>\n",
         "tensor<3x3x5x!x>",
+    ),
+    "repeats of images": pooled(
+        lists("k", [3, 2, 3, 4, 5]) + lists("a", [1])
+        + "  %m = onnx.ReduceMax(%p, %a) : (tensor<2x3x4x5x!x>, tensor<1xi64>) -> tensor<2x1x4x5x!x>\n"
+        "  %y = onnx.Expand(%m, %k) : (tensor<2x1x4x5x!x>, tensor<5xi64>) -> tensor<3x2x3x4x5x!x>\n",
+        "tensor<3x2x3x4x5x!x>",
+    ),
+    "pixels of which lines are far apart": case(
+        "%x: tensor<1x2x34x6x!x>",
+        lists("k", [1, 2, 2, 4])
+        + '  %y = onnx.Resize(%x, _, _, %k) {mode = "nearest"} : (tensor<1x2x34x6x!x>, tensor<4xi64>)'
+        " -> tensor<1x2x2x4x!x>\n",
+        "tensor<1x2x2x4x!x>",
     ),
     "one row of images": pooled(
         "  %k = onnx.Constant() {value = #onnx.tensor<[-2] : tensor<i64>>} : () -> tensor<i64>\n"
@@ -229,3 +245,41 @@ def test_one_step_at_most(name: str):
     for _ in range(3):
         feeds = [rng.integers(-128, 128, [int(n) for n in one.split("x")]).astype(np.int8) for one in sizes]
         assert compared(CASES[name], feeds).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("opset", "axis", "rows", "place"), [(11, 1, (2, 12), 1), (11, 2, (6, 4), 1), (13, 1, (2, 3, 4), 1)]
+)
+def test_an_old_softmax_is_one_row_of_all_axes(opset: int, axis: int, rows: tuple[int, ...], place: int):
+    body = f"x: 2x3x4x!t\ny = Softmax(x) {{axis = {axis} : i64}} : 2x3x4x!mine"
+    types = f"!mine = !quant.uniform<i8:f32, {power(-8)}:-128>\n"
+    context, module = parsed(f"{types}{text(Case('', '', body, opset=opset))}")
+    LowerToTosaPass().apply(context, module)
+    (greatest,) = [op for op in module.walk() if op.name == "tosa.reduce_max"]
+    assert shape_of(greatest.operands[0].type) == rows
+    assert greatest.properties["axis"] == IntegerAttr(place, i32)
+
+
+def test_the_greatest_of_all_pixels_is_one_window():
+    body = "x: 2x3x4x5x!mine\ny = GlobalMaxPool(x) : 2x3x1x1x!mine"
+    context, module = parsed(f"!mine = !quant.uniform<i8:f32, 1.0>\n{text(Case('', '', body))}")
+    LowerToTosaPass().apply(context, module)
+    (pool,) = [op for op in module.walk() if op.name == "tosa.max_pool2d"]
+    stated = {
+        name: array_attr(values)
+        for name, values in (("kernel", (4, 5)), ("stride", (1, 1)), ("pad", (0,) * 4))
+    }
+    assert {name: pool.properties[name] for name in stated} == stated
+
+
+@pytest.mark.parametrize(("exponent", "bits"), [(-1, 20), (0, 19), (3, 16), (18, 1), (19, None)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_constants_of_a_sum_count_by_the_greatest(exponent: int, bits: int | None, sign: float):
+    """As an operand of 255 steps does whose scale is that power of two."""
+    body = f"x: 2x3x!mine\nk = [1.0, {sign * 255 * 2.0**exponent}, 0.0] : 3xf32\ny = Add(x, k) : 2x3x!mine"
+    result = _terms(last_op(body).operands, UniformType.per_tensor(Storage.of("i8"), np.float32(1.0)))
+    if bits is None:
+        assert result is COARSE
+    else:
+        assert not isinstance(result, Blocked)
+        assert result[1] == min(bits, 19)  # the other operand's ratio is 1

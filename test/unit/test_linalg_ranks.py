@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_boundaries import ROW
+from test_boundaries_of_forms import last_op
 from test_linalg_ops import drawn, lowered
 from test_linalg_ops import pytestmark as pytestmark
 
+from qdialect.forms.linalg.site import LinalgSite
+from qdialect.forms.linalg.windows import Loops
+from qdialect.forms.upstream import Lowered, Values
 from upstream import layers
 from upstream.layers import Exposed
 
@@ -164,6 +170,36 @@ CASES = {
         y = MatMulInteger(a, b) : 3x2xi32""",
     **{f"{a} as {b}": f"x: 2x3xf32\ny = Cast(x) {{to = {a} : i64}} : 2x3x{b}\nz = Cast(y) {{to = 1 : i64}} : 2x3xf32"
        for a, b in ((1, "f32"), (11, "f64"))},
+    **{f"a range {sign} zero": f"""
+        x: 3x4xf32
+        k = [{factor}] : f32
+        s = Softmax(x) : 3x4xf32
+        n = Mul(s, k) : 3x4xf32
+        q, e, p = DynamicQuantizeLinear(n) : 3x4xui8, f32, ui8
+        c = Cast(q) {{to = 1 : i64}} : 3x4xf32
+        z = Cast(p) {{to = 1 : i64}} : f32
+        d = Sub(c, z) : 3x4xf32
+        y = Mul(d, e) : 3x4xf32"""
+       for sign, factor in (("above", 0.5), ("below", -0.5), ("of", 0.0))},
+    "one-hot rows along the last axis": """
+        v: 2xf32
+        e = [5] : i32
+        i = [4, 0, -1, 2, -5, 3] : 2x3xi32
+        y = OneHot(i, e, v) : 2x3x5xf32""",
+    "a normalization of each channel of an image": """
+        x: 2x3x4x5x!s
+        s = [1.5, -2.0, 0.5] : 3xf32
+        b = [1.0, 7.0, -3.0] : 3xf32
+        y = InstanceNormalization(x, s, b) {epsilon = 0.5 : f32} : 2x3x4x5x!t""",
+    "a product of one row with a number added to each": f"""
+        x: 1x5xf32
+        w = {numbers(20)} : 5x4xf32
+        b = [2.5, -1.5, 30.0, 4.0] : 4xf32
+        y = Gemm(x, w, b) : 1x4xf32""",
+    "a convolution of pairs of channels": f"""
+        x: 2x6x5x4x!s
+        w = {numbers(72)} : 6x2x3x2xi8 as 6x2x3x2x!t
+        y = Conv(x, w) {{group = 3 : i64}} : 2x6x3x3x!s""",
     "steps of 16 bits": """
         x: 3x4xf32
         q = qcast x : 3x4x!short
@@ -193,3 +229,43 @@ def test_what_is_no_image_computes_what_the_oracle_does(
         feeds = drawn(graph, seed)
         _, tensors = layers.results(graph, function, feeds)
         assert layers.differences(graph, feeds, tensors) == []
+
+
+@pytest.mark.parametrize(
+    ("groups", "inputs", "outputs", "channels", "reduced"),
+    [(1, 1, 1, "o", "c"), (1, 2, 2, "o", "c"), (2, 1, 1, "g", ""), (2, 2, 1, "g", "c"), (2, 1, 2, "go", ""),
+     (3, 2, 3, "go", "c")],
+)  # fmt: skip
+@pytest.mark.parametrize("last", [False, True])
+def test_one_channel_of_a_group_has_no_loop(
+    groups: int, inputs: int, outputs: int, channels: str, reduced: str, last: bool
+):
+    loops = Loops(replace(ROW, groups=groups, inputs=inputs, outputs=outputs), last=last)
+    pixels = ["p0", "p1"]
+    assert loops.results == ["n", *pixels, *channels] if last else ["n", *channels, *pixels]
+    assert loops.reduced == ["k0", "k1", *reduced]
+    weight = np.arange(groups * outputs * inputs * 9).reshape(groups, outputs, inputs, 3, 3)
+    names = ["g", "o", "c", "k0", "k1"]
+    order = ["k0", "k1", "g", "c", "o"] if last else names
+    laid = loops.laid_out(weight)
+    assert laid.ravel().tolist() == weight.transpose([names.index(name) for name in order]).ravel().tolist()
+    sizes = dict(zip(names, weight.shape, strict=True))
+    assert laid.shape == tuple(sizes[name] for name in order if name in loops.loop)
+
+
+def test_a_batch_normalization_of_constants_is_a_product_and_a_sum():
+    body = "x: 1x2x5x3xf32\n{} = [0.5, 3.0] : 2xf32\ny = BatchNormalization(x, a, a, a, {}) : 1x2x5x3xf32"
+    for name, roots in (("a", 0), ("v: 2xf32\na", 1)):
+        module = str(lowered(body.format(name, name[0])).function)
+        assert module.count("math.sqrt") == roots
+        assert module.count("arith.divf") == roots
+
+
+def test_values_lie_as_most_of_what_is_computed():
+    op = last_op("a: 1x2x3x4xf32\nb: 1x2x3x4xf32\nc = [1.0] : 1x1x1x1xf32\ny = Sum(a, b, c) : 1x2x3x4xf32")
+    a, b, c = op.operands
+    for first, second, last in ((False, False, False), (True, False, False), (True, True, True)):
+        site = LinalgSite(op, Values({a: Lowered(a, first), b: Lowered(b, second)}))
+        assert site.alike(a, b)[1] is last
+        assert site.alike(a, b, c)[1] is last
+        assert site.alike(a)[1] is first

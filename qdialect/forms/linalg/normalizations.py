@@ -126,19 +126,19 @@ def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     x, last = site.as_it_lies(op.operands[0])
     channel = [loop(site.axis(1, last=last))]
     shape = known_shape(x.type)
-    known = [real_constant(one) for one in op.operands[1:5]]
+    known = [real_constant(one) for one in op.operands[1:]]
     if all(one is not None for one in known):  # constants: folded here
         scale, shift, mean, variance = (np.asarray(one, np.float32) for one in known)
         factor = scale / np.sqrt(variance + epsilon)
         more = [site.constant(one, np.float32) for one in (factor, shift - mean * factor)]
     else:
-        more = [_real(site, one, quantized_of(one.type)) for one in op.operands[1:5]]
+        more = [_real(site, one, quantized_of(one.type)) for one in op.operands[1:]]
     operands = [Operand(x, loops(len(shape))), *(Operand(one, channel) for one in more)]
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         real = args[0] if types.x is None else dequantized(body, args[0], types.x)
         factor, shift = args[1], args[2]
-        if len(more) > 2:
+        if len(more) == 4:
             spread = body.do(math.SqrtOp(added(body, args[4], body.number(float(epsilon), f32))))
             real, factor = body.do(arith.SubfOp(real, args[3])), body.do(arith.DivfOp(factor, spread))
         result = added(body, body.do(arith.MulfOp(real, factor)), shift)
