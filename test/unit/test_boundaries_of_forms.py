@@ -99,6 +99,8 @@ def test_lines_have_the_coordinates_of_pixels(mode: str, old: int, new: int):
         (6, 2, [1, 4]),
         (5, 3, [0, 2, 4]),
         (4, 6, [0, 0, 1, 2, 2, 3]),
+        (4, 5, [0, 1, 1, 2, 3]),
+        (4, 7, [0, 0, 1, 1, 2, 3, 3]),
         (3, 3, None),
     ],
 )
@@ -342,7 +344,7 @@ def test_a_slope_above_1_takes_the_lesser(slopes: list[float], name: str | None)
     assert _chooser(np.array(slopes, np.float32)) == name
 
 
-@pytest.mark.parametrize("length", [2, 5, 40, 300, 2000])
+@pytest.mark.parametrize("length", [2, 5, 40, 300, 340, 2000])
 def test_each_correction_of_a_reciprocal_squares_its_error(length: int):
     """Of the sum of a row, which a Softmax divides by."""
     scale = "!quant.uniform<i8:f32, 0.00390625:-128>"

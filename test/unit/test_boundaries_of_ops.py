@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, uniform_
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.activations import clipped
-from qdialect.forms.arithmetic import _along  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.arithmetic import _along, _square  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.builder import Builder
 from qdialect.forms.casts import clamped_real, clamps_integers
 from qdialect.forms.cells import KINDS
@@ -26,11 +26,9 @@ from qdialect.forms.fused import FUSED
 from qdialect.forms.geometry import pool
 from qdialect.forms.newer import NEWER
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.spelled import SPELLED
-from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
@@ -276,6 +274,66 @@ def test_a_crop_ends_behind_what_it_keeps(how: str, ends: list[int], result: tup
     assert shape_of(cut.results[0].type) == result
 
 
+@pytest.mark.parametrize("shape", ["*x", "7x5x"])
+def test_a_crop_of_what_is_no_image_is_of_unknown_sizes(shape: str):
+    (*_, cut) = newer(f"x: {shape}f32\ny = {dropped('Crop', 'border = array<i64: 1, 2, 0, 3>')} : *xf32", 7)
+    assert shape_of(cut.results[0].type) is None
+
+
+def test_an_old_resize_says_what_keeps_it():
+    sides = newer(f"x: 1x2x3x4xf32\ny = {dropped('Upsample', 'height_scale = 2.0 : f32')} : *xf32", 1)
+    assert "height and width" in sides.message
+    smaller = newer("x: 1x2x3x4xf32\ns = [1.0, 1.0, 0.5, 2.0] : 4xf32\ny = Resize(x, s) : *xf32", 10)
+    assert "smaller" in smaller.message
+    assert names(newer("x: 1x2x3x4xf32\ns = [1.0, 1.0, 1.0, 2.0] : 4xf32\ny = Resize(x, s) : *xf32", 10)) == [
+        "Resize"
+    ]
+
+
+def test_an_image_has_a_shift_for_each_channel():
+    how = "scale = 0.5 : f32, bias = array<f32: 1.0, -2.0>"
+    parts = newer(f"x: 1x2x3x4xf32\ny = {dropped('ImageScaler', how)} : 1x2x3x4xf32", 7)
+    (product, added) = [op for op in parts if op.op_type in ("Mul", "Add")]
+    assert numbers(product, 1) == 0.5
+    assert numbers(added, 1) == [[[1.0]], [[-2.0]]]
+
+
+@pytest.mark.parametrize(
+    ("opset", "expected"), [(19, ["Add", "Div", "Erf", "Add", "Mul", "Mul"]), (20, ["Add", "Gelu"])]
+)
+def test_a_gelu_is_one_op_from_opset_20_on(opset: int, expected: list[str]):
+    op = last_op("x: 2x3xf32\nb: 3xf32\ny = Add(x, b) : 2x3xf32", opset)
+    fused = op_named(MICROSOFT, "BiasGelu").build(op.inputs, op.result_types)
+    body = op.parent
+    assert body is not None
+    body.insert_op_after(fused, op)
+    assert names(FUSED[MICROSOFT, "BiasGelu"].parts(fused)) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "squares"),
+    [
+        ("Mul(a, a)", True),
+        ("Mul(a, b)", False),
+        ("Mul(b, a)", False),
+        ("Pow(a, two)", True),
+        ("Pow(a, three)", False),
+    ],
+)
+def test_a_square_is_a_value_times_itself(call: str, squares: bool):
+    op = last_op(f"""
+        a: 2x3xf32
+        b: 2x3xf32
+        two = [2.0] : f32
+        three = [3.0] : f32
+        s = {call} : 2x3xf32
+        y = Neg(s) : 2x3xf32""")
+    square = _square(op.operands[0])
+    assert (square is not None) is squares
+    if square is not None:
+        assert square == (op.operands[0].owner, square[0].operands[0])
+
+
 @pytest.mark.parametrize("stated", ["3x4xf32", "*x!onnx.any"])
 def test_an_affine_has_a_type(stated: str):
     body = f"x: 3x4xf32\ny = {dropped('Affine', 'alpha = 0.5 : f32, beta = 3.0 : f32')} : {stated}"
@@ -304,41 +362,3 @@ def test_a_line_has_a_slope_of_full_precision(scale: float, alpha: float, expect
     types = f"!quant.uniform<i8:f32, {scale!r}>\n!p = !quant.uniform<i8:f32, 0.00390625:-128>"
     op = last_op(f"x: 3x!mine\ny = HardSigmoid(x) {{alpha = {alpha} : f32}} : 3x!p", 18, types)
     assert names(REWRITTEN["", "HardSigmoid"].parts(op)) == expected
-
-
-def test_a_product_as_a_convolution_keeps_the_name_of_its_node():
-    op = last_op("""
-        x: 1x5x3x!mine
-        w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!mine
-        y = MatMul(x, w) : 1x5x2x!mine""", mine=I8)  # fmt: skip
-    op.location = location("the node", ["its tensor"])
-    form = POINTWISE["", "MatMul"]
-    assert form.matches(op)
-    ops = [one for one in form.parts(op) if not isinstance(one, ConstantOp)]
-    assert names(ops) == ["Transpose", "Conv", "Transpose"]
-    assert node_name(ops[1]) == "the node"
-    assert ops[2].location == op.location
-    assert numbers(ops[1], 1) == [[[1], [3], [5]], [[2], [4], [6]]]
-
-
-GEMM = "x: 5x3x!mine\n{}\n{}y = Gemm(x, w{}) {} : 5x2x!mine"
-WEIGHT = "w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!mine"
-
-
-@pytest.mark.parametrize(
-    ("weight", "bias", "how", "plain"),
-    [
-        (WEIGHT, "", "", True),
-        (WEIGHT, "", "{transA = 0 : i64}", True),
-        (WEIGHT, "", "{transA = 1 : i64}", False),
-        (WEIGHT, "", "{alpha = 2.0 : f32}", False),
-        (WEIGHT, "", "{beta = 0.5 : f32}", False),
-        ("w: 3x2x!mine", "", "", False),
-        (WEIGHT, "b = [1, 2] : 2xi32 as 2x!sum\n", "", True),
-        (WEIGHT, "b = [1] : 1xi32 as 1x!sum\n", "", False),
-        (WEIGHT, "b: 2xf32\n", "", False),
-    ],
-)
-def test_which_gemm_is_a_convolution(weight: str, bias: str, how: str, plain: bool):
-    op = last_op(GEMM.format(weight, bias, ", b" if bias else "", how), mine=I8)
-    assert POINTWISE["", "Gemm"].matches(op) is plain

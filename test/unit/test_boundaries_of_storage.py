@@ -10,10 +10,12 @@ import pytest
 from test_boundaries_of_forms import last_op
 from test_boundaries_of_ops import I8, names, numbers
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import shape_of, uniform_of
 from qdialect.forms.pixels import PIXEL_FORMS
+from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.storage import LARGEST_MASK, STORAGE_FORMS, STORAGE_READINGS
+from qdialect.ir.names import location, node_name
 from qdialect.reasons import Blocked
 
 
@@ -70,6 +72,18 @@ def test_pixels_that_are_repeated_are_tiles(
         (tile,) = [op for op in ops if isinstance(op, OnnxOp) and op.op_type == "Tile"]
         assert numbers(tile, 1) == [1, 1, times[0], 1, times[1], 1]
         assert shape_of(ops[-1].results[0].type) == (1, *new)
+
+
+def test_axes_that_are_computed_are_not_all_pixels():
+    body = "x: 1x64x8x8x!mine\n{}\ny = ReduceMax(x, k) : 1x64x1x1x!mine"
+    assert names(build(PIXEL_FORMS, body.format("k: 2xi64"))) == ["computed-parameter"]
+    assert "NhwcMaxPool" in names(build(PIXEL_FORMS, body.format("k = [2, -1] : 2xi64")))
+    assert names(build(PIXEL_FORMS, body.format("k = [1, -1] : 2xi64"))) == ["no-kernel"]
+
+
+def test_a_clamp_has_one_bound():
+    ops = read("x: 3xi8\nk = [-3] : i8\nz: 3xi8\ny = Max(x, k, z) : 3xi8", I8)
+    assert names(ops) == ["other-operand"]
 
 
 @pytest.mark.parametrize(("size", "kernel"), [(1024, "Where"), (1025, "large-mask")])
@@ -184,3 +198,41 @@ def test_the_middle_is_cut_out_or_padded(sizes: list[int], lists: dict[str, list
         elif isinstance(op, OnnxOp) and op.op_type == "Pad":
             assert numbers(op, 1) == lists["pads"]
             assert numbers(op, 2) == -3
+
+
+def test_a_product_as_a_convolution_keeps_the_name_of_its_node():
+    op = last_op("""
+        x: 1x5x3x!mine
+        w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!mine
+        y = MatMul(x, w) : 1x5x2x!mine""", mine=I8)  # fmt: skip
+    op.location = location("the node", ["its tensor"])
+    form = POINTWISE["", "MatMul"]
+    assert form.matches(op)
+    ops = [one for one in form.parts(op) if not isinstance(one, ConstantOp)]
+    assert names(ops) == ["Transpose", "Conv", "Transpose"]
+    assert node_name(ops[1]) == "the node"
+    assert ops[2].location == op.location
+    assert numbers(ops[1], 1) == [[[1], [3], [5]], [[2], [4], [6]]]
+
+
+GEMM = "x: 5x3x!mine\n{}\n{}y = Gemm(x, w{}) {} : 5x2x!mine"
+WEIGHT = "w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!mine"
+
+
+@pytest.mark.parametrize(
+    ("weight", "bias", "how", "plain"),
+    [
+        (WEIGHT, "", "", True),
+        (WEIGHT, "", "{transA = 0 : i64}", True),
+        (WEIGHT, "", "{transA = 1 : i64}", False),
+        (WEIGHT, "", "{alpha = 2.0 : f32}", False),
+        (WEIGHT, "", "{beta = 0.5 : f32}", False),
+        ("w: 3x2x!mine", "", "", False),
+        (WEIGHT, "b = [1, 2] : 2xi32 as 2x!sum\n", "", True),
+        (WEIGHT, "b = [1] : 1xi32 as 1x!sum\n", "", False),
+        (WEIGHT, "b: 2xf32\n", "", False),
+    ],
+)
+def test_which_gemm_is_a_convolution(weight: str, bias: str, how: str, plain: bool):
+    op = last_op(GEMM.format(weight, bias, ", b" if bias else "", how), mine=I8)
+    assert POINTWISE["", "Gemm"].matches(op) is plain

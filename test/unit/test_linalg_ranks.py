@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from guard_cases import Case, parsed, text
 from test_boundaries import ROW
 from test_boundaries_of_forms import last_op
 from test_linalg_ops import drawn, lowered
 from test_linalg_ops import pytestmark as pytestmark
 
 from qdialect.forms.linalg.site import LinalgSite
+from qdialect.forms.linalg.sums import narrow
 from qdialect.forms.linalg.windows import Loops
 from qdialect.forms.upstream import Lowered, Values
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.transforms.lower_to_linalg import LowerToLinalgPass
 from upstream import layers
 from upstream.layers import Exposed
 
@@ -200,6 +204,13 @@ CASES = {
         x: 2x6x5x4x!s
         w = {numbers(72)} : 6x2x3x2xi8 as 6x2x3x2x!t
         y = Conv(x, w) {{group = 3 : i64}} : 2x6x3x3x!s""",
+    "true and false as numbers, and back": """
+        x: 2x3xi1
+        a = Cast(x) {to = 6 : i64} : 2x3xi32
+        b = Cast(a) {to = 9 : i64} : 2x3xi1
+        c = Cast(b) {to = 1 : i64} : 2x3xf32
+        d = Cast(c) {to = 9 : i64} : 2x3xi1
+        y = Cast(d) {to = 1 : i64} : 2x3xf32""",
     "steps of 16 bits": """
         x: 3x4xf32
         q = qcast x : 3x4x!short
@@ -259,6 +270,31 @@ def test_a_batch_normalization_of_constants_is_a_product_and_a_sum():
         module = str(lowered(body.format(name, name[0])).function)
         assert module.count("math.sqrt") == roots
         assert module.count("arith.divf") == roots
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([-128, 127], np.int8), ([-129, 127], np.int16), ([-128, 128], np.int16), ([], np.int8)],
+)
+def test_a_weight_that_bytes_hold_is_of_bytes(values: list[int], kind: type):
+    narrowed = narrow(np.array(values, np.int16))
+    assert narrowed.dtype == kind
+    assert narrowed.tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "legal"), [(1, 1, True), (2, 1, False), (3, 1, False), (1, 2, False), (1, 4, False)]
+)
+def test_zero_points_that_are_computed_are_one_for_each_operand(left: int, right: int, legal: bool):
+    body = f"""
+        a: 3x5xi8
+        b: 5x4xi8
+        c: {left}xi8
+        d: {right}xi8
+        y = MatMulInteger(a, b, c, d) : 3x4xi32"""
+    context, module = parsed(text(Case("", "", body, opset=21)))
+    LowerToLinalgPass().apply(context, module)
+    assert ("zero-points" not in {remark.blocked.id for remark in remarks_of(module)}) is legal
 
 
 def test_values_lie_as_most_of_what_is_computed():

@@ -178,7 +178,7 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
         if scale is not None:
             real = body.do(arith.MulfOp(body.do(arith.SIToFPOp(real, f32)), numbers[0]))
         if bias is not None:
-            real = body.do(arith.AddfOp(real, numbers[-1]))
+            real = body.do(arith.AddfOp(real, numbers[1]))
         return real if type is None else quantized(body, real, type)
 
     return site.generic(operands, shape, stored_element(op.results[0]), compute)
