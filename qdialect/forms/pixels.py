@@ -23,6 +23,8 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 FEW = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""
+POOLED = (3, 4, 5)
+"""Ranks of rows, images and volumes with channels."""
 NO_IMAGE = Blocked("no-kernel", "channels last is a form of images whose sizes are known, and not small")
 
 
@@ -36,8 +38,10 @@ def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
 
 def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     before, after = shape_of(x.type), shape_of(op.results[0].type)
-    if before is None or after is None or len(before) not in (3, 4) or op.results[1:]:
-        return Blocked("no-kernel", "only rows and images are pooled with channels last, without indices")
+    if before is None or after is None or len(before) not in POOLED or op.results[1:]:
+        return Blocked(
+            "no-kernel", "only rows, images and volumes are pooled with channels last, without indices"
+        )
     attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
     nodes, rank = Nodes(), len(before)
     last = nodes.transpose(x, [0, *range(2, rank), 1])

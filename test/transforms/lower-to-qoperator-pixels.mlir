@@ -39,16 +39,24 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
 !x = !quant.uniform<u8:f32, 0.02:13>
 
-// Rows are pooled with channels last, as images are: the kernel for channels in front takes about ten times as long.
+// Rows and volumes are pooled with channels last, as images are: with channels in front it takes ten times as long.
 
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[L:.*]] = onnx.Transpose({{.*}}) {perm = array<i64: 0, 2, 1>} : (tensor<?x3x90xui8>) -> tensor<?x90x3xui8>
 // CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[L]]) {{{.*}}kernel_shape = array<i64: 2>{{.*}}} : (tensor<?x90x3xui8>) -> tensor<?x45x3xui8>
 // CHECK-NEXT: onnx.Transpose(%[[P]]) {perm = array<i64: 0, 2, 1>} : (tensor<?x45x3xui8>) -> tensor<?x3x45xui8>
+// CHECK-LABEL: func.func @volumes(
+// CHECK: onnx.Transpose({{.*}}) {perm = array<i64: 0, 2, 3, 4, 1>} : (tensor<?x3x6x8x5xui8>) -> tensor<?x6x8x5x3xui8>
+// CHECK: onnx_ms.NhwcMaxPool({{.*}} -> tensor<?x5x7x4x3xui8>
+// CHECK-NEXT: onnx.Transpose({{.*}}) {perm = array<i64: 0, 4, 1, 2, 3>} : (tensor<?x5x7x4x3xui8>) -> tensor<?x3x5x7x4xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
   func.func @rows(%q: tensor<?x3x90x!x>) -> tensor<?x3x45x!x> {
     %y = onnx.MaxPool(%q) {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<?x3x90x!x>) -> tensor<?x3x45x!x>
     func.return %y : tensor<?x3x45x!x>
+  }
+  func.func @volumes(%q: tensor<?x3x6x8x5x!x>) -> tensor<?x3x5x7x4x!x> {
+    %y = onnx.MaxPool(%q) {kernel_shape = array<i64: 2, 2, 2>} : (tensor<?x3x6x8x5x!x>) -> tensor<?x3x5x7x4x!x>
+    func.return %y : tensor<?x3x5x7x4x!x>
   }
 }
 

@@ -24,6 +24,7 @@ FORMS: list[tuple[str, dict[str, Any], tuple[int, ...], tuple[int, ...], str]] =
     ("ReduceMax", {"axes": [2]}, (3, 1400), (3, 1), "NhwcMaxPool"),
     ("GlobalMaxPool", {}, (3, 40, 50), (3, 1, 1), "NhwcMaxPool"),
     ("MaxPool", {"kernel_shape": [3], "strides": [2], "pads": [1, 1]}, (3, 90), (3, 45), "NhwcMaxPool"),
+    ("MaxPool", {"kernel_shape": [2, 3, 1]}, (3, 5, 8, 6), (3, 4, 6, 6), "NhwcMaxPool"),
     (
         "MaxPool",
         {"kernel_shape": [4], "strides": [3], "dilations": [2], "ceil_mode": 1},
