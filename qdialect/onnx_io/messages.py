@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
+FIRST_CASTS_OF_HALVES = 19
+"""The first opset in which they take half precision."""
+HALVES = (10, 16)
+"""ONNX's codes of f16 and bf16."""
 MOST_INLINED = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""
@@ -250,17 +254,32 @@ def _address_space() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def _halves(graph: GraphProto) -> set[str]:
+    """The names of a graph's constants of half precision."""
+    constants = [(t.name, t.data_type) for t in graph.initializer]
+    constants += [
+        (n.output[0], a.t.data_type) for n in graph.node for a in n.attribute if n.op_type == "Constant"
+    ]
+    return {name for name, number in constants if number in HALVES}
+
+
 @contextmanager
 def _own_casts(model: ModelProto) -> Generator[list[int]]:
     """
     Context in which casts of the domain com.microsoft are ONNX's own; yields their indices.
 
-    Shape inference stops at nodes of other domains.
+    Shape inference stops at nodes of other domains. ONNX's own DequantizeLinear gave f32 alone before it took scales of
+    half precision: one with such scales stays.
     """
     casts = ("QuantizeLinear", "DequantizeLinear")
-    if max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0) < FIRST_CASTS:
-        casts = ()
-    places = [k for k, n in enumerate(model.graph.node) if n.domain == MICROSOFT and n.op_type in casts]
+    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    casts = casts if opset >= FIRST_CASTS else ()
+    halves = _halves(model.graph) if opset < FIRST_CASTS_OF_HALVES else set[str]()
+    places = [
+        k
+        for k, n in enumerate(model.graph.node)
+        if n.domain == MICROSOFT and n.op_type in casts and halves.isdisjoint(n.input[1:2])
+    ]
     for k in places:
         model.graph.node[k].domain = ""
     try:

@@ -14,6 +14,7 @@ import pytest
 from qdialect.compiler.compilation import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.models import load
 from qdialect.oracle.session import run
 
 X_SCALE, Y_SCALE, Z_SCALE = 0.03, 0.06, 0.05
@@ -154,3 +155,25 @@ def test_a_quotient_in_half_precision_is_not_read_as_one_in_f32(element: int):
     assert (olds[0] != olds[1]).any()
     for old, new in zip(olds, news, strict=True):
         np.testing.assert_array_equal(old, new)
+
+
+def test_contrib_casts_in_an_old_opset_give_half_precision():
+    """Of com.microsoft, as onnxruntime's quantizer writes them; ONNX's own gave f32 alone before opset 19."""
+    constants = {
+        "xs": np.float16(X_SCALE),
+        "ys": np.float16(Y_SCALE),
+        "x0": np.uint8(120),
+        "y0": np.uint8(128),
+    }
+    nodes = [*_pair("x", "a", "xs", "x0"), oh.make_node("Abs", ["a"], ["b"]), *_pair("b", "y", "ys", "y0")]
+    for node in nodes:
+        node.domain = "" if node.op_type == "Abs" else "com.microsoft"
+    ends = [oh.make_tensor_value_info(n, onnx.TensorProto.FLOAT16, [300]) for n in "xy"]
+    tensors = [onh.from_array(np.asarray(v), k) for k, v in constants.items()]
+    graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    imports = [oh.make_opsetid("", 13), oh.make_opsetid("com.microsoft", 1)]
+    before = oh.make_model(graph, opset_imports=imports, ir_version=8)
+    module = load(before)
+    compile(module)
+    feeds = {"x": np.random.default_rng(6).normal(size=300).astype(np.float16)}
+    np.testing.assert_array_equal(run(before, feeds)[0], run(export_model(module), feeds)[0])
