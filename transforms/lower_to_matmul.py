@@ -136,7 +136,8 @@ def _is_bytes(op: OnnxOp) -> bool:
 def _are_exact(steps: Sequence[AxisMatrix]) -> bool:
     """True if float32 holds every sum of bytes, so that their order does not matter."""
     digits = [fraction_digits(step.matrix, DIGITS) for step in steps]
-    return all(each is not None for each in digits) and sum(each or 0 for each in digits) <= DIGITS
+    known = [each for each in digits if each is not None]
+    return len(known) == len(digits) and sum(known) <= DIGITS
 
 
 def ordered(matrices: Mapping[int, Pixels]) -> list[AxisMatrix]:

@@ -142,7 +142,7 @@ def _refine(
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))
     moved, _ = sums.moved_bias(bias, x.scales, type.scales)
-    if w.axis is not None and w.scales.size == bias.size and (moved > allowed).any():
+    if w.axis is not None and w.scales.size == bias.size:
         other_axes = tuple(k for k in range(array.ndim) if k != w.axis)
         zeros = numerics.expand_parameters(w.zero_points, array.shape, w.axis)
         dead = (moved > allowed) & (array == zeros).all(axis=other_axes)

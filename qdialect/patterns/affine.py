@@ -150,7 +150,7 @@ def _scaled(weight: Array, rows: Array, axis: int) -> Array:
     if rows.ndim == 0:
         return (real * rows).astype(weight.dtype)
     groups = rows.shape[0]
-    split = real.reshape(groups, -1, *real.shape[1:]) if groups > 1 else real[None]
+    split = real.reshape(groups, real.shape[0] // groups, *real.shape[1:])
     shape = [groups] + [1] * real.ndim
     shape[axis + 1] = -1
     return (split * rows.reshape(shape)).reshape(real.shape).astype(weight.dtype)

@@ -177,6 +177,8 @@ def test_a_clamp_around_the_zero_point_is_a_narrower_storage(
     (cast_op,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
     is_storage = cast_op.element_type.storage
     assert (is_storage.low, is_storage.high) == (storage or (-128, 127))
+    outside = low == high or not low <= -3 <= high
+    assert [r.blocked.id for r in remarks_of(module)] == (["zero-point-outside"] if outside else [])
 
 
 @pytest.mark.parametrize(

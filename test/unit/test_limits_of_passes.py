@@ -133,6 +133,22 @@ def test_so_many_ops_are_written_for_a_loop(most: int, unrolled: bool, monkeypat
     assert ("Scan" not in ops_of(module)) is unrolled
 
 
+def test_a_loop_without_a_state_is_unrolled():
+    context, module = parsed("""builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+      func.func @f(%xs: tensor<3x2xf32>) -> tensor<3x2xf32> {
+        %ys = onnx.Scan(%xs) {num_scan_inputs = 1 : i64} body {
+        ^bb0(%b: tensor<2xf32>):
+          %c = onnx.Relu(%b) : (tensor<2xf32>) -> tensor<2xf32>
+          onnx.Yield(%c) : (tensor<2xf32>) -> ()
+        } : (tensor<3x2xf32>) -> tensor<3x2xf32>
+        func.return %ys : tensor<3x2xf32>
+      }
+    }""")
+    get_all_passes()["unroll"]()().apply(context, module)
+    module.verify()
+    assert ops_of(module) == "Gather Relu Gather Relu Gather Relu Unsqueeze Unsqueeze Unsqueeze Concat"
+
+
 @pytest.mark.parametrize(("steps", "unrolled"), [("1", True), ("0", False), ("?", False)])
 def test_a_loop_of_one_step_is_unrolled(steps: str, unrolled: bool):
     context, module = parsed(SCAN.replace("<3x2", f"<{steps}x2"))

@@ -188,18 +188,21 @@ TABLE = "q: 2x3x!u\nd = dcast q : 2x3xf32\nt = Tanh(d) : 2x3xf32\ny = qcast t : 
 
 
 @pytest.mark.parametrize(
-    ("lookup", "shape", "lowered", "remark"),
+    ("lookup", "shape", "cheap", "lowered", "remark"),
     [
-        (12.0, "2x3", False, None),
-        (11.5, "2x3", True, None),
-        (12.0, "2x?", False, None),
-        (11.5, "2x?", False, "other-shape"),
+        (12.0, "2x3", None, False, None),
+        (12.0, "2x3", 1.0, False, None),
+        (11.5, "2x3", None, True, None),
+        (12.0, "2x?", None, False, None),
+        (11.5, "2x?", None, False, "other-shape"),
     ],
 )
 def test_a_table_takes_less_than_what_it_replaces(
-    lookup: float, shape: str, lowered: bool, remark: str | None
+    lookup: float, shape: str, cheap: float | None, lowered: bool, remark: str | None
 ):
     prices = {ELEMENTWISE: {"DequantizeLinear": 2.0, "Tanh": 7.0, "QuantizeLinear": 3.0, LOOKUP: lookup}}
+    if cheap is not None:  # a function that is another one
+        prices[ELEMENTWISE] |= {"Gelu": cheap}
     _, module = parsed(text(Case("", "", TABLE.replace("= Tanh(d) : 2x3", f"= Tanh(d) : {shape}"))))
     apply_patterns(module, "lower-to-table", [LowerToTable(runtime(prices, kernels=True))])
     assert ("Gather" in ops_of(module)) is lowered

@@ -1,0 +1,153 @@
+"""The first opset that a pass writes for, the last limit that it keeps, and results that several ops read."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from guard_cases import Case, parsed, text
+from test_beside_guards import ops_of
+from test_boundaries_of_convolutions import costs, runtime
+from test_boundaries_of_patterns import last_op
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import constant_array
+from qdialect.patterns.casts import ReadNarrowing
+from qdialect.patterns.convolution.shuffle import _channels_last
+from qdialect.patterns.convolution.step import ImageNodes
+from qdialect.patterns.halves import ReadInHalf
+from qdialect.patterns.normalization import FoldIntoNormalization
+from qdialect.patterns.sums import _slower
+from qdialect.patterns.tables import ComputeTable
+from qdialect.patterns.unfused import _loses_bias
+from qdialect.patterns.weight_only import LowerWeightOnly
+from qdialect.rewriting.driver import apply_patterns
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.targets.pricing import ALIGNED, POINTWISE, QUANTIZE, QUANTIZED, SIGNED, SUM
+from qdialect.transforms.fold_activation import ReadBound
+
+
+@pytest.mark.parametrize(("opset", "ops"), [(11, "qcast Clip scast dcast"), (10, "qcast dcast")])
+def test_narrow_storage_is_a_clamp_from_opset_11_on(opset: int, ops: str):
+    source = text(Case("", "", "x: 2x3xf32\nq = qcast x : 2x3x!narrow\ny = dcast q : 2x3xf32", opset=opset))
+    _, module = parsed(f"!narrow = !quant.uniform<i8<-100:100>:f32, 0.5>\n{source}")
+    apply_patterns(module, "any", [ReadNarrowing()])
+    assert ops_of(module).replace("scast ", "") == ops.replace("scast ", "")
+    assert [r.blocked.id for r in remarks_of(module)] == (["opset"] if opset == 10 else [])
+
+
+@pytest.mark.parametrize(("opset", "op"), [(12, "Clip"), (11, "Clip"), (10, "Max")])
+def test_a_bound_of_integers_is_a_clamp_from_opset_11_on(opset: int, op: str):
+    _, module = parsed(text(Case("", "", """
+        x: 2x3x!s
+        k = [5] : i8 as !s
+        y = Max(x, k) : 2x3x!s""", opset=opset)))  # fmt: skip
+    apply_patterns(module, "any", [ReadBound()])
+    assert ops_of(module) == op
+
+
+def test_what_normalizes_and_says_its_mean_is_folded_for_all():
+    _, module = parsed(text(Case("", "", """
+        x: 2x3xf32
+        g = [1.0, 2.0, 4.0] : 3xf32
+        b = [1.0, 3.0, 5.0] : 3xf32
+        k = [2.0] : f32
+        n, m, d = LayerNormalization(x, g, b) : 2x3xf32, 2x1xf32, 2x1xf32
+        t = Mul(n, k) : 2x3xf32
+        y = Add(t, m) : 2x3xf32""")))  # fmt: skip
+    apply_patterns(module, "any", [FoldIntoNormalization()])
+    module.verify()
+    assert ops_of(module) == "LayerNormalization Add"
+    (norm, add) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type in ops_of(module))
+    assert list(add.operands) == [norm.results[0], norm.results[1]]
+    assert [np.asarray(constant_array(v)).tolist() for v in norm.operands[1:]] == [[2, 4, 8], [2, 6, 10]]
+
+
+@pytest.mark.parametrize(("op", "computed"), [("Tanh", True), ("Softmax", False)])
+def test_only_the_same_function_of_each_element_is_computed_of_a_table(op: str, computed: bool):
+    _, module = parsed(text(Case("", "", f"""
+        i: 5xi64
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 2x3xf32
+        t = Gather(w, i) : 5x3xf32
+        y = {op}(t) : 5x3xf32""")))  # fmt: skip
+    apply_patterns(module, "any", [ComputeTable()])
+    assert ops_of(module) == (f"{op} Gather" if computed else f"Gather {op}")
+
+
+@pytest.mark.parametrize(("kind", "ops"), [("f16", "scast scast dcast"), ("bf16", "scast scast dcast")])
+def test_half_precision_of_what_is_given(kind: str, ops: str):
+    number = 10 if kind == "f16" else 16
+    _, module = parsed(text(Case("", "", f"""
+        x: 2x3x!s
+        d = dcast x : 2x3xf32
+        y = Cast(d) {{to = {number} : i64}} : 2x3x{kind}""", opset=19)))  # fmt: skip
+    apply_patterns(module, "any", [ReadInHalf()])
+    module.verify()
+    assert ops_of(module) == ops
+
+
+@pytest.mark.parametrize(("limit", "written"), [(96, True), (95, False), (None, True)])
+def test_a_weight_of_so_many_elements_is_packed(limit: int | None, written: bool):
+    values = ", ".join(str(k % 13 - 6) for k in range(96))
+    _, module = parsed(text(Case("", "", f"""
+        x: 2x32xf32
+        w = [{values}] : 32x3xi4 as 32x3x!quarter
+        d = dcast w : 32x3xf32
+        y = MatMul(x, d) : 2x3xf32""", opset=21)).replace("!quarter", "!quant.uniform<i4:f32, 0.25>"))  # fmt: skip
+    target: Any = SimpleNamespace(name="any", weight_only_limit=limit, has_kernel=lambda *_: True)  # pyright: ignore
+    apply_patterns(module, "any", [LowerWeightOnly(target)])
+    assert ("MatMulNBits" in ops_of(module)) is written, [r.blocked for r in remarks_of(module)]
+
+
+BIASED = """
+    x: 2x1xui8
+    s = [1.0] : f32
+    w = [100, -100] : 1x2xi8
+    b = [2.25, -3.0] : 2xf32
+    t = [{0}] : f32
+    z = [0] : ui8
+    d = DequantizeLinear(x, s) : 2x1xf32
+    v = DequantizeLinear(w, s) : 1x2xf32
+    g = Gemm(d, v, b) : 2x2xf32
+    y = QuantizeLinear(g, t, z) : 2x2xui8"""
+
+
+@pytest.mark.parametrize(("scale", "loses"), [(0.25, False), (0.249, True), (1.0, False)])
+def test_a_bias_may_move_by_a_step_of_the_result(scale: float, loses: bool):
+    quantize = last_op(BIASED.format(scale))
+    gemm = quantize.operands[0].owner
+    assert isinstance(gemm, OnnxOp)
+    assert _loses_bias(gemm, quantize) is loses
+
+
+@pytest.mark.parametrize(("price", "said"), [(85.0, True), (85.5, False), (80.0, True)])
+def test_a_sum_is_said_to_be_slower_from_a_share_on(price: float, said: bool):
+    op = last_op("x: 1x2x5x3x!u\nw: 4x2x1x1x!t\ny = Conv(x, w) : 1x4x5x3x!u")
+    prices: dict[str, Any] = costs(**{SUM: 100.0, SIGNED: 200.0})
+    prices |= costs(**dict.fromkeys((QUANTIZED, POINTWISE, ALIGNED), price))
+    prices[ALIGNED] |= {"least_outputs": 1000.0, "inputs_multiple": 4.0, "outputs_multiple": 16.0}
+    prices |= {QUANTIZE: {"read": 0.0}, "Elementwise": {"Mul": 0.0}}
+    blocked = _slower(op, SimpleNamespace(op_type="ConvInteger"), runtime(prices).costs)  # pyright: ignore
+    assert (blocked is not None) is said
+
+
+@pytest.mark.parametrize(("bound", "moved"), [("i8", True), ("1xi8", False)])
+def test_a_clamp_of_integers_stands_behind_its_transpose(bound: str, moved: bool):
+    """If its bounds are single numbers."""
+    pool = last_op(f"""
+        x: 1x4x2x3x!s
+        a = [3] : {bound} as {bound.removesuffix("i8")}!s
+        b = [9] : {bound} as {bound.removesuffix("i8")}!s
+        c = Clip(x, a, b) : 1x4x2x3x!s
+        y = Relu(c) : 1x4x2x3x!s""")
+    clamp = pool.operands[0].owner
+    assert isinstance(clamp, OnnxOp)
+    nodes = ImageNodes()
+    _channels_last(clamp.results[0], nodes)
+    assert [op.op_type for op in nodes.ops if isinstance(op, OnnxOp)] == (
+        ["Transpose", "Clip"] if moved else ["Transpose"]
+    )
