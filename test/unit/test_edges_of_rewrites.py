@@ -13,6 +13,7 @@ from guard_cases import Case, parsed, text
 from test_beside_guards import ops_of
 from test_boundaries_of_convolutions import costs, runtime
 from test_boundaries_of_patterns import last_op
+from xdsl.ir import BlockArgument
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant_array
@@ -28,7 +29,9 @@ from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets.pricing import ALIGNED, POINTWISE, QUANTIZE, QUANTIZED, SIGNED, SUM
+from qdialect.transforms import get_all_passes
 from qdialect.transforms.fold_activation import ReadBound
+from qdialect.transforms.raise_arithmetic import _quantizes
 
 
 @pytest.mark.parametrize(("opset", "ops"), [(11, "qcast Clip scast dcast"), (10, "qcast dcast")])
@@ -151,3 +154,48 @@ def test_a_clamp_of_integers_stands_behind_its_transpose(bound: str, moved: bool
     assert [op.op_type for op in nodes.ops if isinstance(op, OnnxOp)] == (
         ["Transpose", "Clip"] if moved else ["Transpose"]
     )
+
+
+def test_a_dequantized_bias_is_added_as_a_constant():
+    """Behind a kernel with a float result; each run would dequantize it again."""
+    context, module = parsed(text(Case("", "", """
+        x: 2x3x!u
+        w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!t
+        b = [4, -8] : 2xi8 as 2x!t
+        d = dcast b : 2xf32
+        y = Gemm(x, w, d) : 2x2xf32""")))  # fmt: skip
+    get_all_passes()["lower-to-qoperator"]()().apply(context, module)
+    add = [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
+    assert add.op_type == "Add"
+    assert isinstance(add.operands[0].owner, OnnxOp)
+    assert add.operands[0].owner.op_type == "QGemm"
+    assert np.asarray(constant_array(add.operands[1])).tolist() == [1.0, -2.0]
+
+
+@pytest.mark.parametrize("cast", ["qcast", "scast"])
+def test_sizes_are_those_of_what_is_quantized(cast: str):
+    kind, result = ("f32", "!s") if cast == "qcast" else ("i8", "!s")
+    context, module = parsed(text(Case("", "", f"""
+        x: 2x3x{kind}
+        q = {cast} x : 2x3x{result}
+        y = Shape(q) : 2xi64""")))  # fmt: skip
+    get_all_passes()["lower-to-qdq"]()().apply(context, module)
+    (shape,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Shape")
+    assert isinstance(shape.operands[0], BlockArgument)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("d = Div(x, s) : 2xf32\ny = Round(d) : 2xf32", True),
+        ("d = Div(k, s) : 2xf32\ny = Round(d) : 2xf32", False),
+        ("y = Round(k) : 2xf32", False),
+        ("d = Div(k, s) : 2xf32\ny = QuantizeLinear(d, s) : 2xui8", True),
+        ("y = QuantizeLinear(k, s) : 2xui8", False),
+        ("y = QuantizeLinear(x, s) : 2xui8", True),
+        ("y = Relu(x) : 2xf32", False),
+    ],
+)
+def test_what_quantizes_at_run_time(body: str, expected: bool):
+    op = last_op(f"x: 2xf32\nk = [1.0, 2.0] : 2xf32\ns = [0.5] : f32\n{body}")
+    assert _quantizes(op) is expected
