@@ -1,20 +1,27 @@
 """
-Drop optional operands that equal their default of zero, and unused optional trailing results.
+Drop optional operands that equal their default of zero, unused optional trailing results, and zero points beside one.
 
     LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN, DynamicQuantizeLSTM
     y, indices = MaxPool(x)            ->  y = MaxPool(x)        each op with optional results
+    ConvInteger(x, w, z, [a, b, ..])   ->  ConvInteger(x, w - [a, b, ..] + c, z, c)   where the type of w holds that
 
-Exact: the same numbers. Zeros of a size unknown until run time cost a chain of shape ops in each run; a runtime
-that has no fast kernel with all results takes a slow one.
+Exact: the same numbers, the same differences to the zero point. Zeros of a size unknown until run time cost a chain of
+shape ops in each run; a runtime that has no fast kernel with all results takes a slow one, and onnxruntime has no
+ConvInteger with a zero point for each channel, as its own dynamic quantization per channel writes it.
 """
 
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import location, node_name, tensor_names, wish
+from qdialect.ir.values import constant_array
+from qdialect.numerics.sums import with_one_zero_point
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import AllResults, ZeroByDefault
+from qdialect.promises.integer import IntegerProduct
+from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -62,6 +69,27 @@ class LeaveOutResults(OnOp[OnnxOp]):
         rewriter.replace(op, [new], [*new.results, *op.results[len(new.results) :]])
 
 
+class MergeZeroPoints(OnTrait[IntegerProduct]):
+    """A sum of products with a zero point of the weight for each channel, where kernels take one."""
+
+    def wants(self, promise: IntegerProduct, /) -> bool:
+        return promise.one_zero_point
+
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
+        weight, zeros = constant_array(op.operands[1]), constant_array(op.input(3))
+        if weight is None or zeros is None or zeros.size < 2 or zeros.size != weight.shape[0]:
+            return None
+        merged = with_one_zero_point(weight, zeros)
+        if merged is None:
+            return Blocked("weight-zero-points", "the zero points of the weight are too far apart for one")
+        nodes, inputs = Nodes(), list(op.inputs)
+        if (merged[0] != weight).any():
+            inputs[1] = nodes.constant(merged[0], name=wish(op.operands[1]))
+        inputs[3] = nodes.constant(merged[1], name=wish(op.operands[3]))
+        rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
+        return None
+
+
 def _is_zero(value: SSAValue | None) -> bool:
     return value is not None and filled_with(value) == 0
 
@@ -72,4 +100,4 @@ class FoldZerosPass(RewritePass):
     name = "fold-zeros"
     exactness = Exactness.EXACT
     rewrite = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
-    pattern_types = (LeaveOutZeros, LeaveOutResults)
+    pattern_types = (LeaveOutZeros, LeaveOutResults, MergeZeroPoints)

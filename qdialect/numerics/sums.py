@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.numerics import bias_scale, quantize_bias, sum_scale
+from qdialect.numerics import Array, bias_scale, quantize_bias, sum_scale
 
 
 def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -33,3 +33,18 @@ def moved_bias(
     stored, overflow = quantize_bias(bias, x_scale, w_scale)
     step = bias_scale(x_scale, w_scale).astype(np.float64)
     return np.where(overflow, 0, np.abs(stored * step - np.asarray(bias, np.float64))), overflow
+
+
+def with_one_zero_point(weight: Array, zero_points: Array) -> tuple[Array, Array] | None:
+    """
+    The weight, of 8 bits, and one zero point () that give the same differences; None if its type does not hold them.
+
+    zero_points: (channels,), along axis 0 of the weight, in its type.
+    """
+    spread = zero_points.reshape(-1, *[1] * (weight.ndim - 1)).astype(np.int16)
+    differences, bounds = weight.astype(np.int16) - spread, np.iinfo(weight.dtype)
+    least, greatest = bounds.min - differences.min(initial=0), bounds.max - differences.max(initial=0)
+    if least > greatest:
+        return None
+    zero = np.clip(np.int16(np.rint(np.median(zero_points))), least, greatest)
+    return (differences + zero).astype(weight.dtype), np.asarray(zero, weight.dtype)

@@ -65,9 +65,11 @@ class IntegerProduct(Promise):
     """Name of the op with a bias; if it differs from `name`, it takes matrices only."""
     channel_axis: int
     """The result's axis of output channels."""
+    one_zero_point: bool = False
+    """True if kernels take only one zero point for the whole weight, where the op may have one for each channel."""
 
 
 INTEGER_PRODUCTS: dict[tuple[str, str], IntegerProduct] = {
-    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1),
+    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1, one_zero_point=True),
     ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", -1),
 }

@@ -89,3 +89,31 @@ func.func @unread_same(%x: tensor<1x2x6x6xf32>) -> tensor<1x2x3x3xf32> {
   %y, %i = onnx.MaxPool(%x) {auto_pad = "SAME_UPPER", kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x6x6xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xi64>)
   func.return %y : tensor<1x2x3x3xf32>
 }
+
+// One zero point in place of one for each channel: 120 and 124 become 122, the differences to them stay.
+
+// CHECK-LABEL: func.func @zero_points(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 252, 8, 197] : tensor<2x1x1x2xui8>>}
+// CHECK: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[122] : tensor<ui8>>}
+// CHECK: onnx.ConvInteger(%x, %[[W]], %z, %[[Z]])
+func.func @zero_points(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x2x3x2xi32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 250, 10, 199] : tensor<2x1x1x2xui8>>} : () -> tensor<2x1x1x2xui8>
+  %zeros = onnx.Constant() {value = #onnx.tensor<[120, 124] : tensor<2xui8>>} : () -> tensor<2xui8>
+  %y = onnx.ConvInteger(%x, %w, %z, %zeros) : (tensor<1x1x3x3xui8>, tensor<2x1x1x2xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<1x2x3x2xi32>
+  func.return %y : tensor<1x2x3x2xi32>
+}
+
+// Too far apart; and columns of a MatMulInteger, which may have their own.
+
+// CHECK-LABEL: func.func @unmoved_zero_points(
+// CHECK: onnx.ConvInteger(%x, %{{.*}}, %z, %[[Z:.*]]) : {{.*}}tensor<2xui8>)
+// CHECK: onnx.MatMulInteger(%a, %{{.*}}, %z, %[[Z]]) : {{.*}}tensor<2xui8>)
+func.func @unmoved_zero_points(%x: tensor<1x1x3x3xui8>, %a: tensor<3x2xui8>, %z: tensor<ui8>) -> (tensor<1x2x3x2xi32>, tensor<3x2xi32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[0, 255, 0, 255] : tensor<2x1x1x2xui8>>} : () -> tensor<2x1x1x2xui8>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xui8>>} : () -> tensor<2x2xui8>
+  %zeros = onnx.Constant() {value = #onnx.tensor<[120, 124] : tensor<2xui8>>} : () -> tensor<2xui8>
+  // expected-remark@+1 {{the zero points of the weight are too far apart for one [fold-zeros: weight-zero-points]}}
+  %y = onnx.ConvInteger(%x, %w, %z, %zeros) : (tensor<1x1x3x3xui8>, tensor<2x1x1x2xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<1x2x3x2xi32>
+  %m = onnx.MatMulInteger(%a, %v, %z, %zeros) : (tensor<3x2xui8>, tensor<2x2xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<3x2xi32>
+  func.return %y, %m : tensor<1x2x3x2xi32>, tensor<3x2xi32>
+}

@@ -331,6 +331,27 @@ def test_a_float_in_a_kernel_of_integers_is_one_clear_error(target: str):
         compiled(model, target=target)
 
 
+@pytest.mark.parametrize("target", ONNX_TARGETS)
+def test_a_zero_point_for_each_channel_of_a_dynamic_convolution_runs(target: str):
+    """As onnxruntime's own dynamic quantization per channel writes it, and its kernel refuses it."""
+    rng = np.random.default_rng(4)
+    w, zeros = rng.integers(8, 248, (3, 2, 2, 2)).astype(np.uint8), np.array([120, 128, 125], np.uint8)
+    x = rng.normal(0, 1, (1, 2, 5, 5)).astype(np.float32)
+    start = "g (float[1,2,5,5] x) => (float[1,3,4,4] y) {q, s, z = DynamicQuantizeLinear(x)"
+    end = "f = Cast<to = 1>(c) k = Constant<value_float = 0.01>() t = Mul(s, k) y = Mul(f, t)}"
+    model = parsed(f"{start} c = ConvInteger(q, w, z, wz) {end}")
+    model.graph.initializer.extend(
+        [onnx.numpy_helper.from_array(w, "w"), onnx.numpy_helper.from_array(zeros, "wz")]
+    )
+    real = parsed(f"{start} a = Cast<to = 1>(q) b = Cast<to = 1>(z) d = Sub(a, b) c = Conv(d, w) {end}")
+    differences = w.astype(np.float32) - zeros.reshape(3, 1, 1, 1)
+    real.graph.initializer.append(onnx.numpy_helper.from_array(differences, "w"))
+    [expected] = run(real, {"x": x}, LEVELS[0])
+    for level in LEVELS:
+        [got] = run(compiled(model, target=target), {"x": x}, level)
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
 EXACT = {
     "gemm": """g (float[1,64] x) => (float[1,2] y)
     <float s = {0.02}, uint8 z = {128}, float[2] ws = {0.002, 0.003}, int8[2] wz = {0, 0}> {
