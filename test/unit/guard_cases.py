@@ -38,7 +38,7 @@ ALIASES = """
 
 MICROSOFT = (
     "DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm",
-    "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearWhere", "SkipLayerNormalization",
+    "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "SkipLayerNormalization",
 )  # fmt: skip
 
 

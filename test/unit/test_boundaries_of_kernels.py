@@ -312,6 +312,7 @@ def test_groups_divide_channels(groups: int, weight: str, regular: bool):
         ("2x3", "Pad", [0, 0, 0, 0], "pad-channels"),
         ("2x3x4", "Pad", [0, 0, -1, 0, 0, 2], "pad-crops"),
         ("2x3x4", "Pad", [0, 0, 1, 0, 0, -2], "pad-crops"),
+        ("2x3x4", "Pad", [0, 0, 1, 0, 0, 2], "pad-mode"),
         ("2x3x4", "CenterCropPad", [2, 3, 7], (1, 2)),
         ("2x3x4", "CenterCropPad", [2, 4, 4], "pad-channels"),
         ("2x3x4", "CenterCropPad", [2, 3, 3], "pad-crops"),
@@ -319,7 +320,8 @@ def test_groups_divide_channels(groups: int, weight: str, regular: bool):
     ],
 )
 def test_pads_of_spatial_axes(shape: str, name: str, numbers: list[int], expected: tuple[int, ...] | str):
-    op = last_op(f"x: {shape}xf32\np = {numbers} : {len(numbers)}xi64\ny = {name}(x, p) : *xf32")
+    mode = ' {mode = "reflect"}' if expected == "pad-mode" else ""
+    op = last_op(f"x: {shape}xf32\np = {numbers} : {len(numbers)}xi64\ny = {name}(x, p){mode} : *xf32")
     promise = op.get_trait(AddsPadding)
     assert promise is not None
     spatial = promise.spatial(op)

@@ -220,6 +220,7 @@ def test_pads_of_a_window_that_spreads(attributes: str, expected: tuple[tuple[in
         (", pads = array<i64: 1, 0, 0, 0>", (0, 1, 1, 0), "pads-not-counted"),
         (", pads = array<i64: 1, 0, 0, 0>, count_include_pad = 1 : i64", (1, 1, 0, 2), (2, 1, 0, 2)),
         (", pads = array<i64: 1, 0, 0, 0>, count_include_pad = 1 : i64", (2, 1, 0, 2), "pads-fill-window"),
+        ("", (2, 3, 2, 3), (2, 3, 2, 3)),
         ("", (0, 0, 3, 0), "pads-fill-window"),
         ("", (0, 0, 2, 4), "pads-fill-window"),
         (", ceil_mode = 1 : i64", (1, 1, 0, 2), "ceil-mode"),
