@@ -18,16 +18,19 @@ from qdialect import numerics
 from qdialect.calibration.placement import Placement
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of, uniform_of
-from qdialect.dialects.quant import QuantizeOp, Storage, UniformType
+from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.values import constant_array
 from qdialect.numerics import folding
+from qdialect.patterns.boundaries import _expressible
 from qdialect.patterns.halves import _read_as
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes, insert_casts
+from qdialect.transforms.collapse_transpose import _was_last
+from qdialect.transforms.fold_float_weights import affordable
 from qdialect.transforms.fold_scales import Above, _ceiling
 from qdialect.transforms.insert_casts import InsertCastsPass
 from qdialect.transforms.legalize_weights import LegalizeWeightsPass
@@ -287,3 +290,52 @@ def test_rows_of_integers_without_zero_points():
 
 def get_pass(name: str) -> Any:
     return get_all_passes()[name]()()
+
+
+def test_a_clamp_from_the_least_integer_on_is_a_storage():
+    source = text(Case("", "", NARROW.replace("!s", "!lowest").format(-128, 5)))
+    _, module = parsed(f"!lowest = !quant.uniform<i8:f32, 0.5:-128>\n{source}")
+    apply_patterns(module, "raise-arithmetic", [NarrowStorage()])
+    (quantize,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
+    assert (quantize.element_type.storage.low, quantize.element_type.storage.high) == (-128, 5)
+
+
+@pytest.mark.parametrize(("elements", "taken"), [(4, False), (3, True)])
+def test_weights_of_more_elements_become_float_while_the_file_may_grow(elements: int, taken: bool):
+    _, module = parsed(text(Case("", "", """
+        x: 1x2x3x3xf32
+        w = [1, 2, 3, 4] : 4x1x1x1xi8 as 4x1x1x1x!t
+        d = dcast w : 4x1x1x1xf32
+        y = Conv(x, d) {group = 2 : i64} : 1x4x3x3xf32""")))  # fmt: skip
+    conv = next(op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Conv")
+    assert affordable(module, elements, 0, 12) == ({conv} if taken else set())
+    assert affordable(module, elements, 0, 11) == set()
+
+
+@pytest.mark.parametrize(
+    ("constant", "storage", "expected"),
+    [
+        ("[1, -3] : 2xi8", Storage.of("i8"), True),
+        ("[1, 3] : 2xui8", Storage.of("i8"), False),
+        ("[1, -3] : 2xi8", Storage.make(8, True, -100, 100), False),
+    ],
+)
+def test_integers_that_are_those_of_a_type(constant: str, storage: Storage, expected: bool):
+    op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
+    type = UniformType.per_tensor(storage, np.float32(0.5))
+    assert _expressible(op.operands[0], type, StorageCastOp) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("0, 2, 1", "0, 2, 1", True), ("0, 2, 1", "1, 2, 0", False), ("1, 0, 2", "0, 2, 1", False)],
+)
+def test_an_axis_that_was_the_last_and_will_be(before: str, after: str, expected: bool):
+    end = last_op(f"""
+        x: 3x3x3xf32
+        t = Transpose(x) {{perm = array<i64: {before}>}} : 3x3x3xf32
+        s = Softmax(t) {{axis = 1 : i64}} : 3x3x3xf32
+        y = Transpose(s) {{perm = array<i64: {after}>}} : 3x3x3xf32""")
+    softmax = end.operands[0].owner
+    assert isinstance(softmax, OnnxOp)
+    assert _was_last(softmax, 1) is expected
