@@ -305,8 +305,8 @@ class RealBias(OnOp[OnnxOp]):
         if linear is not None and linear.has_bias and index == BIAS:
             return constant
         # i32 is a bias too if a separate addition adds it; among integers that are joined it is one of them.
-        result = quantized_of(op.results[0].type)
-        is_added = constant[1].storage.name == "i32" and (result is None or result.storage.name != "i32")
+        types = [quantized_of(result.type) for result in op.results]
+        is_added = constant[1].storage.name == "i32" and not any(t and t.storage.name == "i32" for t in types)
         return constant if self._every and is_added else None
 
 
