@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
@@ -317,8 +318,9 @@ def _in_one(costs: Expected, whole: OnnxOp, fused: float) -> Expected:
 def _cast(value: SSAValue, count: int, each: float, costs: Mapping[str, float]) -> float:
     if rank_of(value) != IMAGE and not _is_convolved(value):
         return costs["call"] + count * each
-    # Channels are last for integers; for float they are first, of images that are computed in blocks.
-    in_blocks = rank_of(value) == IMAGE and not isinstance(value, BlockArgument)
+    # Channels are last for integers; for float they are first, of images that float ops compute and read in blocks.
+    read = any(not use.operation.has_trait(IsTerminator) for use in value.uses)
+    in_blocks = rank_of(value) == IMAGE and read and not isinstance(value, BlockArgument)
     moved = costs["channels_last"] + (costs["reorder"] if in_blocks else 0.0)
     return 3 * costs["call"] + count * (each + moved)
 

@@ -174,26 +174,30 @@ def test_a_float_convolution_between_others_has_its_channels_in_blocks(
 def test_a_border_of_integer_convolutions_moves_channels_out_of_blocks(
     shape: tuple[int, ...], measured: tuple[float, float]
 ) -> None:
-    """In microseconds, with the Transposes and reorders that a session puts there; a graph input is in no blocks."""
-    for_input, *taken = _border(shape)
+    """In microseconds, with the Transposes and reorders that a session puts there; a graph's ends are in no blocks."""
+    for_input, *taken, for_output = _border(shape)
     assert taken == pytest.approx(measured, rel=0.2)
     assert for_input < taken[0]
+    assert for_output < taken[1]
 
 
 def test_a_border_along_one_axis_has_no_blocks() -> None:
-    (_, along_two, _), (for_input, along_one, _) = _border((64, 32, 64)), _border((64, 2048))
+    (_, along_two, *_), (for_input, along_one, *_) = _border((64, 32, 64)), _border((64, 2048))
     assert along_one == for_input < along_two
 
 
 def _border(shape: tuple[int, ...]) -> list[float]:
-    """Microseconds to quantize the operand and the result of a convolution, and to dequantize that."""
+    """
+    Microseconds to quantize the operand and the result of a convolution in front of another, to dequantize that, and to
+    dequantize the graph's output.
+    """
     kernel = [3] * (len(shape) - 1)
-    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1] * len(kernel))
-    module = qdialect.load(_model([node], [1, *shape], w=(shape[0], shape[0], *kernel)))
+    nodes = [helper.make_node("Conv", [a, "w"], [b], pads=[1, 1] * len(kernel)) for a, b in ("xh", "hy")]
+    module = qdialect.load(_model(nodes, [1, *shape], w=(shape[0], shape[0], *kernel)))
     block, count = main_of(module).body.block, int(np.prod(shape))
-    result = next(op for op in block.ops if op.name == "onnx.Conv").results[0]
+    first, last = (op.results[0] for op in block.ops if op.name == "onnx.Conv")
     costing = Costing(target("onnxruntime"), elements_of, kernels=True)
-    casts = (block.args[0], QUANTIZE), (result, QUANTIZE), (result, DEQUANTIZE)
+    casts = (block.args[0], QUANTIZE), (first, QUANTIZE), (first, DEQUANTIZE), (last, DEQUANTIZE)
     return [costing.cast(value, count, each) / 1000 for value, each in casts]
 
 

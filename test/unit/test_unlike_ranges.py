@@ -35,7 +35,7 @@ def detector(boxes: float, channels: int) -> ModelProto:
 
 
 @pytest.mark.parametrize("form", [None, "qdq"])
-@pytest.mark.parametrize(("boxes", "channels", "joined"), [(1.0, 16, True), (100.0, 64, False)])
+@pytest.mark.parametrize(("boxes", "channels", "joined"), [(1.0, 64, True), (100.0, 64, False)])
 def test_scores_survive_beside_boxes(boxes: float, channels: int, joined: bool, form: str | None) -> None:
     model = detector(boxes, channels)
     draw = np.random.default_rng(4)
