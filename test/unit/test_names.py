@@ -74,3 +74,27 @@ def test_a_quantized_result_takes_its_own_pairs_name():
     gru = next(n for n in qdialect.to_model(module).graph.node if n.op_type == "GRU")
     assert gru.output[1].startswith("last")
     assert not gru.output[0].startswith("last")
+
+
+@pytest.mark.parametrize("step", [0.5, -0.5])
+def test_parameters_are_named_after_their_tensors(step: float):
+    """A quantize names its result's, a dequantize its operand's; a weight under a negative scale keeps its name."""
+    model = parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,2] y)
+        <float p = {0.02}, uint8 q = {117}, int8[3,2] kernel = {1,-2,3,10,3,2}, float step = {STEP}, int8 zero = {3}> {
+            a = QuantizeLinear(x, p, q)
+            b = DequantizeLinear(a, p, q)
+            w = DequantizeLinear(kernel, step, zero)
+            y = MatMul(b, w)
+        }""".replace("STEP", str(step))
+    )
+    module = qdialect.load(model)
+    qdialect.compile(module, target="generic")
+    nodes = {node.output[0]: list(node.input) for node in qdialect.to_model(module).graph.node}
+    assert nodes == {
+        "a": ["x", "a_scale", "a_zero_point"],
+        "a_dequantized": ["a", "a_scale", "a_zero_point"],
+        "kernel_dequantized": ["kernel", "kernel_scale", "kernel_zero_point"],
+        "y": ["a_dequantized", "kernel_dequantized"],
+    }
