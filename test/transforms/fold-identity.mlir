@@ -256,7 +256,9 @@ func.func @where_of_open_sizes(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi1>>} : () -> tensor<1xi1>
   %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Div(%x, %s) : (tensor<?x3xf32>, tensor<f32>) -> tensor<?x3xf32>
-  %r = onnx.Round(%a) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[3.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %m = onnx.Mul(%t, %a) : (tensor<1xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %r = onnx.Round(%m) : (tensor<?x3xf32>) -> tensor<?x3xf32>
   %y = onnx.Where(%one, %r, %x) : (tensor<1xi1>, tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   func.return %y : tensor<?x3xf32>
 }
