@@ -13,6 +13,7 @@ from qdialect.errors import UserError
 from qdialect.ir.names import location, settle_names, tensor_name
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 
 MARK = b"zz-mark-zz"
 
@@ -98,3 +99,26 @@ def test_parameters_are_named_after_their_tensors(step: float):
         "kernel_dequantized": ["kernel", "kernel_scale", "kernel_zero_point"],
         "y": ["a_dequantized", "kernel_dequantized"],
     }
+
+
+def test_a_constant_is_called_as_none_that_a_session_adds():
+    """A session names the sizes in front of a product so, whatever constants the model has."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3,4] x) => (float[6,2] y, float[2,3,2] z)
+        <int64[2] gemm_input_shape = {6, 4}, int64[3] gemm_output_shape_token_5 = {2, 3, 2}, float[2] b = {0.5, 1}> {
+            r = Reshape(x, gemm_input_shape)
+            y = MatMul(r, w)
+            p = Reshape(y, gemm_output_shape_token_5)
+            m = MatMul(x, w)
+            a = Add(m, b)
+            z = Add(a, p)
+        }""")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((4, 2), np.float32), "w"))
+    module = import_model(model)
+    qdialect.compile(module)
+    written = qdialect.to_model(module)
+    names = {one.name for one in written.graph.initializer}
+    assert {"gemm_input_shape_kept", "gemm_output_shape_token_5_kept"} <= names
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    sums = x.sum(2, keepdims=True) + np.zeros(2, np.float32)
+    np.testing.assert_allclose(run(written, {"x": x}, optimize=True)[1], 2 * sums + [0.5, 1], rtol=1e-6)
