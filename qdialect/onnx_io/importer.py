@@ -80,10 +80,12 @@ class _Importer:
         graph = self.model.graph
         types = Types([*graph.input, *graph.output, *graph.value_info])
         defaults = {t.name: k for k, t in enumerate(graph.initializer)}
-        block = Block(arg_types=[types.type(i.name) for i in graph.input])
+        sparse = {t.values.name for t in graph.sparse_initializer}
+        inputs = [i for i in graph.input if i.name not in sparse]
+        block = Block(arg_types=[types.type(i.name) for i in inputs])
         scope = Scope()
         arg_attrs: list[DictionaryAttr] = []
-        for argument, info in zip(block.args, graph.input, strict=True):
+        for argument, info in zip(block.args, inputs, strict=True):
             scope.define(info.name, argument)
             argument.location = named_location("", (info.name,))
             attributes = described(info)

@@ -358,3 +358,13 @@ def test_of_two_initializers_of_one_name_the_last_counts():
 def test_a_tensor_that_nothing_makes_is_refused():
     with pytest.raises(UserError, match="takes tensor 'ghost'"):
         import_model(model([node("Neg", ["ghost"], ["y"], "n")]))
+
+
+def test_a_sparse_initializer_that_is_an_input_is_a_constant():
+    """It was refused as a tensor that is made twice; an old IR version asks for it."""
+    proto, _ = sparse()
+    expected = run(proto, {"x": X})
+    proto.graph.input.append(value("w", (3, 2)))
+    written = export_model(import_model(proto))
+    assert [one.name for one in written.graph.input] == ["x"]
+    assert np.array_equal(run(written, {"x": X})[0], expected[0])
