@@ -56,7 +56,7 @@ COMPUTED_WEIGHT = Blocked(
     "computed-weight", "the weight, or a bias that is repeated, is computed at run time"
 )
 KERNELS = {"product": PRODUCT, "sum": SUM}
-NAMES = (*(name for name, _ in FORMS), "phases", *KERNELS)
+NAMES = (*dict(FORMS), "phases", *KERNELS)
 
 
 class ChooseConvolutionForm(OnTrait[Window]):

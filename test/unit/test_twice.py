@@ -762,3 +762,21 @@ def test_a_weight_of_two_products_is_one():
         }""")
     first = assert_stays(model, form="integer")
     assert [list(one.dims) for one in first.graph.initializer].count([3, 2]) == 1
+
+
+def test_axes_are_joined_behind_a_packed_row():
+    """The second compilation found that this pays: the first one looked for it in front of the row alone."""
+    weight = np.random.default_rng(0).integers(-100, 100, (3, 3, 3, 3, 3), np.int8)
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]> g (float[2,3,9,7,6] x) => (float[2,3,9,7,6] y)
+        <float s = {0.05}, int8 o = {3}, float ws = {0.02}, int8 wz = {0}> {
+            q = QuantizeLinear(x, s, o)
+            d = DequantizeLinear(q, s, o)
+            wd = DequantizeLinear(w, ws, wz)
+            c = Conv<pads = [1, 1, 1, 1, 1, 1]>(d, wd)
+            p = QuantizeLinear(c, s, o)
+            y = DequantizeLinear(p, s, o)
+        }""")
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    first = assert_stays(model)
+    shapes = [list(one.dims) for one in first.graph.initializer]
+    assert [18, 54, 3, 1] in shapes

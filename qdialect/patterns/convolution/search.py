@@ -1,9 +1,9 @@
 """
 Search for the combination of convolution forms of least cost on the target.
 
-A plan is a sequence of steps, each at most once and in one order: groups merged, axes joined, the row packed. A step
-pays if the best plan behind it takes at most `WORTH` of the convolution's time without it, and saves the step's
-overhead that the costs do not model. Of the plans that pay, the cheapest is chosen.
+A plan is a sequence of steps, each at most once and in one order: groups merged, axes joined, the row packed, or axes
+joined behind it. A step pays if the best plan behind it takes at most `WORTH` of the convolution's time without it,
+and saves the step's overhead that the costs do not model. Of the plans that pay, the cheapest is chosen.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[Step]]], ...] = 
     ("groups", merged_groups),
     ("depth", joined_axes),
     ("width", packed_widths),
+    ("depth", joined_axes),
 )
 """By form, a function that lists the steps of a gathering convolution, from its spec, the costs and its own cost."""
 
