@@ -37,10 +37,10 @@ from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
 from qdialect.ir.place import insert_before, remove
-from qdialect.ir.values import constant, constant_array, is_constant, rank_of
+from qdialect.ir.values import constant, is_constant, rank_of
 from qdialect.ir.walking import operations
-from qdialect.numerics import sums
 from qdialect.ops.generated import op_named
+from qdialect.patterns.fused_biases import loses_bias
 from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import (
@@ -112,7 +112,7 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
     op = _fused_with(quantize)
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
-    if target.kernels and _is_quantized_again(quantize):
+    if (target.kernels and _is_quantized_again(quantize)) or (op is not None and loses_bias(op, quantize)):
         _part_from(quantize)
     elif op is not None and kernels is not None and casts:
         _part_kernel(quantize, op, kernels, casts, target)
@@ -172,7 +172,6 @@ def _part_kernel(
     is_refused = is_one_type and (
         any(map(_has_scales, (quantize, *casts))) or (kernels.takes_any_scales and not _is_single(quantize))
     )
-    is_refused |= is_one_type and _loses_bias(op, quantize)
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or _is_wrong(op, kernels, casts, quantize_type(quantize)):
         _part_from(quantize)
@@ -339,27 +338,6 @@ def moved_dequantize(value: SSAValue) -> OnnxOp | None:
             return None
         value = promise.operand_values(op)[0]
     return written_dequantize(value)
-
-
-def _loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
-    """
-    True if a session would count the op's float bias in steps of x_scale * w_scale that are too fine for int32, or so
-    coarse that the bias moves by more than a step of the result.
-    """
-    linear = op.get_trait(Linear)
-    bias = constant_array(op.input(2)) if linear is not None and linear.has_bias else None
-    casts = map(written_dequantize, op.operands[:2])
-    x, w = (*(None if cast is None else dequantize_type(cast) for cast in casts), None)[:2]
-    if bias is None or not isinstance(x, UniformType) or not x.is_per_tensor:
-        return False
-    weight = constant_array(op.operands[1])  # floats, which a session quantizes, between the casts of others
-    steps = w.scales if isinstance(w, UniformType) else None if weight is None else sums.range_scale(weight)
-    if steps is None or steps.size not in (1, bias.size):
-        return False
-    bias, result = bias.reshape(-1), quantize_type(quantize)
-    moved, overflow = sums.moved_bias(bias, x.scales, steps)
-    is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
-    return is_coarse or bool(overflow.any())
 
 
 def _is_wrong(op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], type: UniformType | Blocked) -> bool:

@@ -20,11 +20,11 @@ from qdialect.ir.values import constant_array
 from qdialect.patterns.casts import ReadNarrowing
 from qdialect.patterns.convolution.shuffle import _channels_last
 from qdialect.patterns.convolution.step import ImageNodes
+from qdialect.patterns.fused_biases import loses_bias
 from qdialect.patterns.halves import ReadInHalf
 from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.patterns.sums import _slower
 from qdialect.patterns.tables import ComputeTable
-from qdialect.patterns.unfused import _loses_bias
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
@@ -115,16 +115,36 @@ BIASED = """
     z = [0] : ui8
     d = DequantizeLinear(x, s) : 2x1xf32
     v = DequantizeLinear(w, s) : 1x2xf32
-    g = Gemm(d, v, b) : 2x2xf32
+    {1}
     y = QuantizeLinear(g, t, z) : 2x2xui8"""
+IN_GEMM = "g = Gemm(d, v, b) : 2x2xf32"
+ADDED = "m = MatMul(d, v) : 2x2xf32\n    g = Add({}) : 2x2xf32"
 
 
+@pytest.mark.parametrize("sum", [IN_GEMM, ADDED.format("m, b"), ADDED.format("b, m")])
 @pytest.mark.parametrize(("scale", "loses"), [(0.25, False), (0.249, True), (1.0, False)])
-def test_a_bias_may_move_by_a_step_of_the_result(scale: float, loses: bool):
-    quantize = last_op(BIASED.format(scale))
-    gemm = quantize.operands[0].owner
-    assert isinstance(gemm, OnnxOp)
-    assert _loses_bias(gemm, quantize) is loses
+def test_a_bias_may_move_by_a_step_of_the_result(scale: float, loses: bool, sum: str):
+    quantize = last_op(BIASED.format(scale, sum))
+    op = quantize.operands[0].owner
+    assert isinstance(op, OnnxOp)
+    assert loses_bias(op, quantize) is loses
+
+
+OTHERS = {
+    "used twice": ("g = Add(m, b) : 2x2xf32", "g = Add(m, b) : 2x2xf32\n    h = Relu(m) : 2x2xf32"),
+    "computed": ("g = Add(m, b) : 2x2xf32", "c = Relu(b) : 2xf32\n    g = Add(m, c) : 2x2xf32"),
+    "no sum": ("g = Add(m, b)", "g = Mul(m, b)"),
+    "16 bits": ("x: 2x1xui8", "x: 2x1xui16"),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_a_session_makes_no_bias_of_what_is(case: str):
+    text = BIASED.format(0.1, ADDED.format("m, b")).replace(*OTHERS[case])
+    quantize = last_op(text)
+    op = quantize.operands[0].owner
+    assert isinstance(op, OnnxOp)
+    assert not loses_bias(op, quantize)
 
 
 @pytest.mark.parametrize(("price", "said"), [(85.0, True), (85.5, False), (80.0, True)])

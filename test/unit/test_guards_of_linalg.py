@@ -77,6 +77,10 @@ CASES = [
         p: 3x4x!rows
         q: 3x2x!rows
         y = Concat(p, q) {axis = 1 : i64} : 3x6x!rows""")),
+    ("Concat", Case(LINALG, "other-type", """
+        x: 3x4xf32
+        p: 3x2x!s
+        y = Concat(x, p) {axis = 1 : i64} : 3x6xf32""")),
     ("Pad", Case(LINALG, "computed-parameter", """
         x: 3x4xf32
         k: 4xi64

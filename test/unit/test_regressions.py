@@ -295,6 +295,27 @@ def test_a_bias_that_a_session_quantizes_fits_the_scale_of_a_pruned_channel(op: 
         np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.0201)
 
 
+ADDED = """g (float[2,3,2] x) => (float[2,3,2] y)
+<float xs = {0.01}, uint8 xz = {80}, int8[2,2] w = {56, -32, -24, 100}, float ws = {2e-10}, int8 wz = {0},
+ float[2] b = {-0.36, 0.5}, float ys = {0.002}, uint8 yz = {200}> {
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  v = DequantizeLinear(w, ws, wz)
+  m = MatMul(d, v)
+  a = Add(m, b)
+  p = QuantizeLinear(a, ys, yz)
+  y = DequantizeLinear(p, ys, yz)
+}"""
+
+
+@pytest.mark.parametrize("form", ["qdq", "qoperator", "integer"])
+def test_a_bias_that_a_session_makes_of_an_addend_is_kept(form: str):
+    model, x = parsed(ADDED), {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 3, 2)}
+    result = compiled(model, form=form)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.00201)  # a step
+
+
 REFUSED = """g (uint8[1,4] x) => (uint8[1,4] y)
 <float s = {0.02}, uint8 z = {128}, int32[4] b = {33, -14, -43, 98}, float bs = {0.001}, int32 bz = {0}> {
   y = com.microsoft.QLinearAdd(x, s, z, b, bs, bz, s, z)

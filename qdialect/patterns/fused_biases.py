@@ -1,0 +1,61 @@
+"""Float biases that a session of onnxruntime counts in steps of x_scale * w_scale, as int32, where it fuses casts."""
+
+from __future__ import annotations
+
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
+from qdialect.dialects.quant import BYTE_BITS, UniformType
+from qdialect.ir.values import constant_array
+from qdialect.numerics import Array, sums
+from qdialect.promises.casts import dequantize_type, quantize_type, written_dequantize
+from qdialect.promises.joins import Adds
+from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
+
+
+def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
+    """
+    True if a session would count a float bias in front of `quantize` in steps of x_scale * w_scale that are too fine
+    for int32, or so coarse that the bias moves by more than a step of the result.
+    """
+    if (found := _biased(op)) is None:
+        return False
+    linear, bias = found
+    casts = map(written_dequantize, linear.operands[:2])
+    x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
+    result = quantize_type(quantize)
+    if not isinstance(x, UniformType) or not x.is_per_tensor or not _are_fused(x, result):
+        return False
+    weight = constant_array(
+        linear.operands[1]
+    )  # floats, which a session quantizes, between the casts of others
+    steps = w.scales if isinstance(w, UniformType) else None if weight is None else sums.range_scale(weight)
+    if steps is None or steps.size not in (1, bias.size):
+        return False
+    moved, overflow = sums.moved_bias(bias, x.scales, steps)
+    is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
+    return is_coarse or bool(overflow.any())
+
+
+def _are_fused(x: UniformType, result: UniformType | Blocked) -> bool:
+    """True if a session fuses an op between casts of these types."""
+    if isinstance(result, Blocked):
+        return True
+    return x.storage == result.storage or x.storage.width == result.storage.width == BYTE_BITS
+
+
+def _biased(op: OnnxOp) -> tuple[OnnxOp, Array] | None:
+    """
+    A linear op and its constant bias, flat: of `op`, or of the op to whose result, used once, `op` adds a constant,
+    which a session makes its bias.
+    """
+    linear = op.get_trait(Linear)
+    if linear is not None:
+        bias = constant_array(op.input(2)) if linear.has_bias else None
+        return None if bias is None else (op, bias.reshape(-1))
+    if op.get_trait(Adds) is None:
+        return None
+    for value, added in (op.operands, reversed(op.operands)):
+        product, bias = value.owner, constant_array(added)
+        if isinstance(product, OnnxOp) and promise_of(product, Linear) is not None and value.has_one_use():
+            return None if bias is None else (product, bias.reshape(-1))
+    return None
