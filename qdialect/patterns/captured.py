@@ -6,7 +6,7 @@ consumer, and a QuantizeLinear up. A pair of casts of one type stops it and chan
 operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
 
 - it misses edges into subgraphs, and the session aborts: `part_captured`, also of a quantize of a dequantize of the
-  same type, signedness aside, which it drops;
+  same type, signedness aside, which it drops, and with it moves between them that others undo;
 - it makes a MatMulNBits of a product in a subgraph, and aborts if the integers, scales or zero points of the weight are
   captured: `part_weights`;
 - from opset 21 on it writes the moved casts of i8 with a type that it then changes elsewhere, and rejects the model:
@@ -102,9 +102,12 @@ def _captures(op: Operation) -> bool:
 
 
 def _is_second(op: OnnxOp) -> bool:
-    """True if `op` quantizes a dequantized value to the type it had, signedness aside."""
-    cast = written_dequantize(op.operands[0]) if _quantizes(op) else None
-    if cast is None:
+    """
+    True if `op` quantizes a dequantized value, or what moves it for `op` alone, to the type it had, signedness aside.
+    """
+    if not _quantizes(op) or (cast := brought_dequantize(op.operands[0])) is None:
+        return False
+    if cast is not op.operands[0].owner and not op.operands[0].has_one_use():
         return False
     a, b = dequantize_type(cast), quantize_type(op)
     if isinstance(a, Blocked) or isinstance(b, Blocked) or not (a.is_per_tensor and b.is_per_tensor):

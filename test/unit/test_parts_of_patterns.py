@@ -142,6 +142,20 @@ def test_a_second_quantize_has_known_scales(computed: str):
     assert not _is_second(last_op(body))
 
 
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ("m = Transpose(d) : 3x3xf32", True),
+        ("m = Transpose(d) : 3x3xf32\n    n = Relu(m) : 3x3xf32", False),
+        ("m = Relu(d) : 3x3xf32", False),
+    ],
+)
+def test_a_session_brings_casts_together_past_what_moves_for_one_user(between: str, expected: bool):
+    body = QUANTIZED_AGAIN.format("", "", "", 3).replace("2x3", "3x3")
+    body = body.replace("y = QuantizeLinear(d", f"{between}\n    y = QuantizeLinear(m")
+    assert _is_second(last_op(body)) is expected
+
+
 PRODUCT = """
     x: 2x3xui8
     s = [0.5] : f32
