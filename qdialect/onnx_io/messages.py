@@ -20,6 +20,7 @@ from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
+from qdialect.onnx_io.pools import restore_pools, with_exact_pools
 from qdialect.onnx_io.stated import typed_bytes
 
 if TYPE_CHECKING:
@@ -360,7 +361,7 @@ def inferred(model: ModelProto) -> ModelProto:
     """
     try:
         with _own_casts(model) as places, _without_stated_sizes(model.graph) as stated:
-            serialized = model.SerializeToString()
+            serialized = with_exact_pools(model, _nodes).SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
             child = _PREPARED.pop() if _PREPARED else _Inference()
@@ -370,6 +371,7 @@ def inferred(model: ModelProto) -> ModelProto:
         typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not typed.HasField("graph"):
             return model
+        restore_pools(typed, model, _nodes)
         for k in places:
             typed.graph.node[k].domain = MICROSOFT
         _forget_invented_sizes(typed.graph, set(_unnamed_sizes(model.graph)))

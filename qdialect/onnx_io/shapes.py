@@ -46,6 +46,7 @@ from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import value_type
+from qdialect.onnx_io.pools import EXACT_POOLS
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
@@ -371,7 +372,7 @@ def _inferred(
 ) -> list[Attribute | None]:
     """The inferred types of the present results, None if inference fails; `real` overrides operand types."""
     messages = onnx_parts.messages()
-    opset = opset or onnx_opset(op)
+    opset = max(opset or onnx_opset(op), EXACT_POOLS if op.int_attr("ceil_mode", 0) else 0)
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
     node: NodeProto = messages.NodeProto(op_type=op.op_type)
     node.input.extend("" if v is None else names[v] for v in op.inputs)

@@ -32,6 +32,19 @@ func.func @list_of_a_list(%x: tensor<1x2xf32>) -> tensor<?x?xf32> {
   func.return %y : tensor<?x?xf32>
 }
 
+// A window that would start behind the operand is left out, as onnx's inference does from opset 22 on (onnx#4958).
+
+// CHECK-LABEL: func.func @window_behind(
+// CHECK: onnx.MaxPool({{.*}} -> tensor<1x4x1x3xf32>
+func.func @window_behind(%x: tensor<4x12xf32>) -> tensor<1x4x?x?xf32> {
+  %l = onnx.Constant() {value = #onnx.tensor<[1, 4, 2, 5] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %o = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 1] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %s = onnx.Add(%l, %o) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %r = onnx.Reshape(%x, %s) : (tensor<4x12xf32>, tensor<4xi64>) -> tensor<1x4x?x?xf32>
+  %y = onnx.MaxPool(%r) {ceil_mode = 1 : i64, kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 3, 3>} : (tensor<1x4x?x?xf32>) -> tensor<1x4x?x?xf32>
+  func.return %y : tensor<1x4x?x?xf32>
+}
+
 // A cast has one shape on both sides, and an op on quantized types the shape of the op.
 
 // CHECK-LABEL: func.func @casts(

@@ -285,3 +285,38 @@ def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypat
     messages.prepare_inference()
     original = model()
     assert messages.inferred(original) is original
+
+
+@pytest.mark.parametrize("opset", [13, 22])
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool"])
+def test_a_window_that_starts_behind_the_operand_is_left_out(kind: str, nested: bool, opset: int):
+    """onnx's inference counts it before opset 22 (onnx#4958, pytorch#71549); here stated so by the exporter too."""
+    pool = helper.make_node(
+        kind, ["x"], ["p"], kernel_shape=[3, 3], strides=[3, 3], pads=[1] * 4, ceil_mode=1
+    )
+    stated = helper.make_tensor_value_info("p", 1, [1, 4, 2, 3])
+    nodes = [pool, helper.make_node("Shape", ["p"], ["s"]), helper.make_node("Expand", ["p", "s"], ["y"])]
+    inputs = [helper.make_tensor_value_info("x", 1, [1, 4, 2, 6])]
+    outputs = [helper.make_tensor_value_info("y", 1, None)]
+    if nested:
+        inputs.append(helper.make_tensor_value_info("c", 9, []))
+        inner = helper.make_graph(nodes, "b", [], outputs, value_info=[stated])
+        nodes = [helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, value_info=[] if nested else [stated])
+    original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    before = original.SerializeToString()
+    typed = messages.inferred(original)
+    onnx.checker.check_model(typed)
+    assert original.SerializeToString() == before
+    assert not typed.functions
+    assert [i.version for i in typed.opset_import] == [opset]
+    dims = typed.graph.output[0].type.tensor_type.shape.dim
+    assert [d.dim_value for d in dims] == [1, 4, 1, 3]
+    if nested:  # onnxruntime allocates what it infers there, and does not run the original
+        return
+    module = import_model(typed)
+    compile(module, target="onnxruntime")
+    for one in (original, export_model(module)):
+        [result] = session(one).run(None, {"x": np.ones((1, 4, 2, 6), np.float32)})
+        assert np.shape(result) == (1, 4, 1, 3)

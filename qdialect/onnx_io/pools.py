@@ -1,0 +1,67 @@
+"""
+Pools whose last window would start behind their operand, for shape inference.
+
+With `ceil_mode`, onnx's inference counts such a window before opset 22; what every runtime computes lacks it, as
+ONNX's operators.md says of MaxPool. A function of opset 22 in the pool's place has the size that is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from qdialect.onnx_io import parts as onnx_parts
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+    Nodes = Callable[[Iterable[NodeProto]], Iterable[NodeProto]]
+    """All nodes, and those of the graphs in them."""
+
+POOLS = ("MaxPool", "AveragePool", "LpPool")
+EXACT_POOLS = 22
+"""The first opset whose inference leaves such a window out."""
+DOMAIN = "qdialect.pool"
+"""Domain of the functions, which no model that is read or written has."""
+
+
+def with_exact_pools(model: ModelProto, nodes: Nodes) -> ModelProto:
+    """A copy of the model in which functions stand for such pools; the model itself if it has none."""
+    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    if opset >= EXACT_POOLS or not any(map(_leaves_windows_out, nodes(model.graph.node))):
+        return model
+    changed = onnx_parts.messages().ModelProto()
+    changed.CopyFrom(model)
+    changed.opset_import.add(domain=DOMAIN, version=1)
+    for node in filter(_leaves_windows_out, nodes(changed.graph.node)):
+        function = changed.functions.add(domain=DOMAIN, name=f"pool{len(changed.functions)}")
+        function.opset_import.add(domain="", version=EXACT_POOLS)
+        function.input.append("x")
+        function.output.extend(f"y{k}" for k in range(len(node.output)))
+        pool = function.node.add(op_type=node.op_type, input=function.input, output=function.output)
+        pool.attribute.extend(node.attribute)
+        node.op_type, node.domain = function.name, DOMAIN
+        del node.attribute[:]
+    return changed
+
+
+def restore_pools(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
+    """Put the model's own pools in place of the functions in its typed copy, whose nodes are otherwise alike."""
+    del typed.functions[len(model.functions) :]
+    del typed.opset_import[len(model.opset_import) :]
+    for node, own in zip(nodes(typed.graph.node), nodes(model.graph.node), strict=True):
+        if node.domain == DOMAIN:
+            node.CopyFrom(own)
+
+
+def _leaves_windows_out(node: NodeProto) -> bool:
+    """True if the last window of a pool may start behind the operand: padding and stride exceed it."""
+    if node.domain not in ("", "ai.onnx") or node.op_type not in POOLS or len(node.input) != 1:
+        return False
+    numbers = {a.name: a.i for a in node.attribute}
+    lists = {a.name: list(a.ints) for a in node.attribute}
+    kernel = lists.get("kernel_shape", [])
+    strides, dilations = (lists.get(name) or [1] * len(kernel) for name in ("strides", "dilations"))
+    behind = (lists.get("pads") or [0] * 2 * len(kernel))[len(kernel) :]
+    rows = zip(kernel, strides, dilations, behind, strict=False)
+    return numbers.get("ceil_mode") == 1 and any(p + s > d * (k - 1) + 1 for k, s, d, p in rows)
