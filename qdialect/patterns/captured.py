@@ -75,8 +75,9 @@ def part_captured(module: ModuleOp) -> None:
             block_of(value.op).insert_ops_after([copy], value.op)
             for use in uses:
                 use.operation.operands[use.index] = copy.results[0]
-        elif isinstance(value.op, OnnxOp) and _is_second(value.op):
-            part(value.op, 0)
+        elif isinstance(value.op, OnnxOp) and (first := _first_moved(value.op)) is not None:
+            for op in dict.fromkeys((first, value.op)):
+                part(op, 0)
 
 
 def part_weights(module: ModuleOp) -> None:
@@ -101,18 +102,21 @@ def _captures(op: Operation) -> bool:
     return any(isinstance(owner, ConstantOp) and owner.parent is not op.parent for owner in owners)
 
 
-def _is_second(op: OnnxOp) -> bool:
+def _first_moved(op: OnnxOp) -> OnnxOp | None:
     """
-    True if `op` quantizes a dequantized value, or what moves it for `op` alone, to the type it had, signedness aside.
+    If `op` quantizes a dequantized value, which ops may move, to the type it had, signedness aside: the first of what
+    moves it, or `op`; None otherwise.
     """
     if not _quantizes(op) or (cast := brought_dequantize(op.operands[0])) is None:
-        return False
-    if cast is not op.operands[0].owner and not op.operands[0].has_one_use():
-        return False
+        return None
     a, b = dequantize_type(cast), quantize_type(op)
     if isinstance(a, Blocked) or isinstance(b, Blocked) or not (a.is_per_tensor and b.is_per_tensor):
-        return False
-    return are_alike(a, b)
+        return None
+    while are_alike(a, b) and isinstance(above := op.operands[0].owner, OnnxOp):
+        if above is cast:
+            return op
+        op = above
+    return None
 
 
 def pair_moved(module: ModuleOp) -> None:

@@ -23,7 +23,7 @@ from qdialect.patterns import casts, computing, filled, placement, transposed
 from qdialect.patterns.affine import _scaled
 from qdialect.patterns.biases import _row
 from qdialect.patterns.boundaries import _expressible, yields_only
-from qdialect.patterns.captured import _has_other_steps, _is_second
+from qdialect.patterns.captured import _first_moved, _has_other_steps
 from qdialect.patterns.halves import _of_half
 from qdialect.patterns.recurrent import pays
 from qdialect.patterns.rescaled import _stays
@@ -133,27 +133,29 @@ QUANTIZED_AGAIN = """
     ],
 )
 def test_a_second_quantize_is_of_one_scale_for_all(parts: tuple[Any, ...], expected: bool):
-    assert _is_second(last_op(QUANTIZED_AGAIN.format(*parts))) is expected
+    op = last_op(QUANTIZED_AGAIN.format(*parts))
+    assert _first_moved(op) is (op if expected else None)
 
 
 @pytest.mark.parametrize("computed", ["s", "t"])
 def test_a_second_quantize_has_known_scales(computed: str):
     body = QUANTIZED_AGAIN.format("", "", "", 3).replace(f"{computed} = [0.5] : f32", f"{computed}: f32")
-    assert not _is_second(last_op(body))
+    assert _first_moved(last_op(body)) is None
 
 
 @pytest.mark.parametrize(
     ("between", "expected"),
     [
-        ("m = Transpose(d) : 3x3xf32", True),
-        ("m = Transpose(d) : 3x3xf32\n    n = Relu(m) : 3x3xf32", False),
-        ("m = Relu(d) : 3x3xf32", False),
+        ("m = Transpose(d) : 3x3xf32", "Transpose"),
+        ("k = Unsqueeze(d) {axes = [0]} : 1x3x3xf32\n    m = Squeeze(k) {axes = [0]} : 3x3xf32", "Unsqueeze"),
+        ("m = Relu(d) : 3x3xf32", None),
     ],
 )
-def test_a_session_brings_casts_together_past_what_moves_for_one_user(between: str, expected: bool):
-    body = QUANTIZED_AGAIN.format("", "", "", 3).replace("2x3", "3x3")
+def test_a_session_brings_the_casts_of_a_second_quantize_together(between: str, expected: str | None):
+    body = QUANTIZED_AGAIN.format("", "", "", 3).replace("2x3", "3x3").replace("axis = 1", "axis = 0")
     body = body.replace("y = QuantizeLinear(d", f"{between}\n    y = QuantizeLinear(m")
-    assert _is_second(last_op(body)) is expected
+    first = _first_moved(last_op(body))
+    assert (None if first is None else first.op_type) == expected
 
 
 PRODUCT = """
