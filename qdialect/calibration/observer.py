@@ -19,8 +19,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
-from qdialect.ir.interface import main_of
+from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import is_float32, rank_of
 from qdialect.numerics import Array
@@ -112,6 +113,9 @@ class Observer:
         self._sessions: dict[tuple[str, ...], InferenceSession] = {}
         block = main_of(module).body.block
         self._args: dict[SSAValue, str] = dict(zip(block.args, self.inputs, strict=True))
+        rows = zip(self.inputs, attributes_of_inputs(main_of(module)), strict=True)
+        defaults = ((name, row.data.get("onnx.default")) for name, row in rows)
+        self._defaults = {name: one.array() for name, one in defaults if isinstance(one, TensorAttr)}
         self._shapes = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
 
     def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:
@@ -135,8 +139,10 @@ class Observer:
             arrays = dict(zip(named, self._session(named).run(named, inputs) if named else (), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise does_not_run(error, feeds) from None
+        arguments = {**self._defaults, **feeds}
         return [
-            feeds[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]]) for v in values
+            arguments[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]])
+            for v in values
         ]
 
     def _session(self, names: Sequence[str]) -> InferenceSession:

@@ -235,13 +235,15 @@ class BiasPlace:
 
 
 def bias_place(op: OnnxOp) -> BiasPlace | None:
-    """The constant bias of a linear op, its own or added after it; None if it has none and takes none."""
+    """The constant bias by channel of a linear op, its own or added after it; None if it takes none."""
     linear = op.get_trait(Linear)
     if linear is None:
         return None
     if linear.has_bias and op.input(2) is not None:
         array = constant_array(op.operands[2])
-        return None if array is None else BiasPlace(op, 2, array)
+        # Gemm's may run along the rows instead.
+        by_channel = array is not None and (array.size == 1 or array.shape[-1] == array.size)
+        return BiasPlace(op, 2, array) if by_channel else None
     user = single_user(op.results[0])
     if user is not None and user.get_trait(Adds) is not None and user.parent is op.parent:
         index = 1 if user.operands[0] is op.results[0] else 0

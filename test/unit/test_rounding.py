@@ -31,6 +31,7 @@ from qdialect.calibration.switches import BudgetRunner, OutputRunner, with_switc
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.errors import UserError
+from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.form import oracle_form
@@ -284,3 +285,38 @@ def test_another_graph_has_no_switches() -> None:
     relu.erase()
     with pytest.raises(UserError, match="other operations"):
         with_switches(module, other)
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (2, 2)])
+def test_a_bias_of_each_row_is_not_corrected_by_channel(shape: tuple[int, int]) -> None:
+    """It has as many elements as there are channels, or more: the shift of a channel went to a row, or nowhere."""
+    weight = helper.make_tensor("w", TensorProto.FLOAT, [3, 2], np.arange(6))
+    bias = helper.make_tensor("b", TensorProto.FLOAT, shape, np.arange(np.prod(shape)))
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 2])],
+        [weight, bias],
+    )
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    number_layers(module)
+    assert shift_biases(module, {0: np.array([1.0, 2.0])}) == 0
+
+
+def test_an_input_that_nobody_feeds_is_observed_as_its_default() -> None:
+    default = numpy_helper.from_array(np.array([2, -1, 0.5], np.float32), "w")
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xw"],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+        [default],
+    )
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    fed = np.ones(3, np.float32)
+    arguments = list(main_of(module).body.block.args)
+    x, w = Observer(module).run(arguments, {"x": fed})
+    assert np.array_equal(x, fed)
+    assert np.array_equal(w, numpy_helper.to_array(default))
+    assert np.array_equal(Observer(module).run(arguments, {"x": fed, "w": 3 * fed})[1], 3 * fed)
