@@ -53,7 +53,10 @@ def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
         return NOT_CONSTANT
     if not axes and not op.int_attr("noop_with_empty_axes", 0):
         axes = tuple(range(rank))
-    return sorted(normal_axis(a, rank) for a in axes), bool(op.int_attr("keepdims", 1)), rank
+    places = sorted(normal_axis(a, rank) for a in axes)
+    if places and not 0 <= places[0] <= places[-1] < rank:
+        return Blocked("axis-out-of-rank", f"axes {list(axes)} are not all among {rank}")
+    return places, bool(op.int_attr("keepdims", 1)), rank
 
 
 def _reduce_forward(op: OnnxOp, axis: int) -> int | Blocked:

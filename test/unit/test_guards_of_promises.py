@@ -53,6 +53,8 @@ SINKS = [
     Case("ReduceMax(%x) {axes = array<i64: 1>}", "*", "*", 0, "unknown-rank"),
     Case("ReduceMax(%x, %i)", "3x4", "*", 0, "computed-parameter", "1xi64"),
     Case("ReduceMax(%x)", "3x4", "1x1", 0, "scales-along-axis"),
+    Case("ReduceMax(%x) {axes = array<i64: 2>}", "3x4", "3x1", 0, "axis-out-of-rank"),
+    Case("ReduceMax(%x) {axes = array<i64: -3>}", "3x4", "3x1", 0, "axis-out-of-rank"),
     Case("TopK(%x, %i)", "*", "*", 0, "unknown-rank", "=[1] : tensor<1xi64>"),
     Case("Pad(%x, %i)", "*", "*", 0, "unknown-rank", "=[1, 0, 0, 2] : tensor<4xi64>"),
     Case("MaxPool(%x) {kernel_shape = array<i64: 2>}", "1x2x3", "1x2x2", 2, "scales-along-axis"),
