@@ -122,3 +122,21 @@ def test_a_constant_is_called_as_none_that_a_session_adds():
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     sums = x.sum(2, keepdims=True) + np.zeros(2, np.float32)
     np.testing.assert_allclose(run(written, {"x": x}, optimize=True)[1], 2 * sums + [0.5, 1], rtol=1e-6)
+
+
+def test_a_tensor_called_as_a_scale_keeps_its_name():
+    """The scale of `a` is called a_scale only where no tensor of the model is."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,3] y)
+        <float p = {0.02}, uint8 q = {117}> {
+            a_scale = Erf(x)
+            a = QuantizeLinear(a_scale, p, q)
+            b = DequantizeLinear(a, p, q)
+            c = Erf(b)
+            y = Add(c, a_scale)
+        }""")
+    module = qdialect.load(model)
+    qdialect.compile(module, target="generic")
+    nodes = {node.op_type: [*node.input, *node.output] for node in qdialect.to_model(module).graph.node}
+    assert nodes["Add"] == ["c", "a_scale", "y"]
+    assert nodes["QuantizeLinear"] == ["a_scale", "a_scale_1", "a_zero_point", "a"]
