@@ -39,7 +39,15 @@ from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.place import onnx_op
-from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
+from qdialect.ir.values import (
+    constant,
+    normal_axis,
+    rank_of,
+    real_constant,
+    static_shape,
+    under,
+    under_dequantize,
+)
 from qdialect.numerics import folding
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
@@ -103,13 +111,9 @@ class FoldBehind(OnTrait[Affine]):
             if quantized_of(value.type) is not None and not self.lossy:
                 return QUANTIZER_BETWEEN
             return value if value.has_one_use() else SECOND_CONSUMER
-        if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
-            return None
-        cast = value.op.operands[0]
-        if not (isinstance(cast, OpResult) and isinstance(cast.op, QuantizeOp)):
-            return None
-        source = cast.op.operands[0]
-        if linear_of(source) is None:
+        cast = under(value, DequantizeOp)
+        source = None if cast is None else under(cast, QuantizeOp)
+        if cast is None or source is None or linear_of(source) is None:
             return None
         if not self.lossy:
             return QUANTIZER_BETWEEN
@@ -146,15 +150,13 @@ class FoldOwnFactors(OnTrait[Linear]):
         return promise.has_bias
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
-        linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
-        w = op.operands[1]
-        source = under_dequantize(w)
-        if linear is None or (alpha == 1 and beta == 1) or quantized_of(source.type) is None:
+        alpha, beta = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
+        if (alpha == 1 and beta == 1) or quantized_of(under_dequantize(op.operands[1]).type) is None:
             return None
-        channels = linear.output_channels(op)
+        channels = promise.output_channels(op)
         if channels is None:
             return COMPUTED_WEIGHT
-        target, one = LinearTarget(op, linear, channels), np.float64(1)
+        target, one = LinearTarget(op, promise, channels), np.float64(1)
         bias = unblocked(folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1))))
         weight = unblocked(
             folded_weight(target, np.asarray(alpha, np.float64), symmetric=self.symmetric, lossy=self.lossy)
@@ -170,14 +172,12 @@ class FoldInFront(OnTrait[Linear]):
         return promise.has_bias
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
-        linear, x = op.get_trait(Linear), op.operands[0]
+        x = op.operands[0]
         map = movable_map(x)
-        if linear is None or not isinstance(map, AffineMap) or not isinstance(x, OpResult):
+        if not isinstance(map, AffineMap) or not isinstance(x.owner, OnnxOp):
             return None
-        if not isinstance(x.op, OnnxOp):
-            return None
-        chain = chain_to(onnx_op(x.op), map)
-        border = linear.sees_border(op) and not chain.map.is_scale
+        chain = chain_to(x.owner, map)
+        border = promise.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
         if not x.has_one_use():
@@ -187,17 +187,17 @@ class FoldInFront(OnTrait[Linear]):
             return Blocked(
                 "weight-quantized", "factors for each input channel do not fit into scales for each output"
             )
-        channels = linear.output_channels(op)
+        channels = promise.output_channels(op)
         if channels is None:
             return OTHER_AXIS
-        old = unblocked(flat_bias(op, linear, channels))
+        old = unblocked(flat_bias(op, promise, channels))
         array = weight.array()
-        factors = unblocked(self._per_input(op, linear, array, chain.map))
+        factors = unblocked(self._per_input(op, promise, array, chain.map))
         if border and (chain.map.factor == 0).any():
             return Blocked(
                 "zero-factor", "a channel with factor 0 is only its shift, which padded zeros lack"
             )
-        self._replace(op, linear, x, chain, factors, old, border, rewriter)
+        self._replace(op, promise, x.owner, chain, factors, old, border, rewriter)
         return None
 
     def _per_input(
@@ -225,7 +225,7 @@ class FoldInFront(OnTrait[Linear]):
         self,
         op: OnnxOp,
         linear: Linear,
-        x: OpResult,
+        above: OnnxOp,
         chain: Chain,
         factors: tuple[Array, Array],
         old: Array | None,
@@ -243,8 +243,8 @@ class FoldInFront(OnTrait[Linear]):
             flat = folding.shift_in_front(chain.map.factor, chain.map.shift, dtype)
             flat = flat.reshape([-1] + [1] * (array.ndim - 2)) if flat.size > 1 else flat
             added = new_constant(flat, None)
-            add = op_named("", "Add").build([source, added.results[0]], [x.type])
-            add.location = location(node_name(x.op))  # a tensor of other numbers
+            add = op_named("", "Add").build([source, added.results[0]], [op.operands[0].type])
+            add.location = location(node_name(above))  # a tensor of other numbers
             ops += [added, add]
             inputs[0] = add.results[0]
         if bias is not None:

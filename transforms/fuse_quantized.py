@@ -9,7 +9,7 @@ also if the quantize is per axis, which no integer kernel supports.
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
@@ -17,7 +17,7 @@ from qdialect.dialects.quant import DequantizeOp, Expressed, QuantizeOp, Uniform
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, result_names, tensor_name
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, under
 from qdialect.patterns.cleanup import cast_patterns
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -62,8 +62,8 @@ class FuseQuantized(OnOp[OnnxOp]):
         operands: list[SSAValue] = []
         floats: list[int] = []
         for k, value in enumerate(op.operands):
-            if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
-                operands.append(value.op.operands[0])
+            if (source := under(value, DequantizeOp)) is not None:
+                operands.append(source)
                 continue
             operands.append(value)
             if _is_float(value) and (constant(value) is None or (linear is not None and k < 2)):

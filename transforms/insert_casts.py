@@ -35,7 +35,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import QUANTIZED, location, node_name, tensor_name, tensor_names
+from qdialect.ir.names import QUANTIZED, location, node_name, tensor_name, tensor_names, value_name
 from qdialect.ir.place import behind
 from qdialect.ir.values import constant
 from qdialect.numerics import Array
@@ -207,7 +207,7 @@ class QuantizeWeight(OnTrait[Linear]):
             self._at_run_time(op, promise, stored, type, rewriter)
             return None
         self._ops.discard(op)
-        constant = constant_op(stored, f"{_weight_name(op)}{QUANTIZED}", type)
+        constant = constant_op(stored, f"{value_name(op.operands[1])}{QUANTIZED}", type)
         real = DequantizeOp(constant.results[0])
         rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, 1, real.results[0])
@@ -227,7 +227,7 @@ class QuantizeWeight(OnTrait[Linear]):
         shape = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
-        name, nodes, x, result = _weight_name(op), Nodes(), op.operands[0], op.results[0].type
+        name, nodes, x, result = value_name(op.operands[1]), Nodes(), op.operands[0], op.results[0].type
         weight = nodes.constant(stored, name=f"{name}{QUANTIZED}")
         scales = nodes.constant(type.scales.astype(np.float32), name=f"{name}_scale")
         is_image = len(shape) > 2  # 1x1: the channels of a pixel are a row
@@ -243,11 +243,6 @@ class QuantizeWeight(OnTrait[Linear]):
         name = f"{node_name(op)}_pixel" if is_image else node_name(op)
         nodes.ops[-1].location = location(name, tensor_names(op))
         rewriter.replace(op, nodes.ops)
-
-
-def _weight_name(op: OnnxOp) -> str:
-    weight = op.operands[1]
-    return tensor_name(weight.op) if isinstance(weight, OpResult) else ""
 
 
 @dataclass(frozen=True)

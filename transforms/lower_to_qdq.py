@@ -40,6 +40,7 @@ from qdialect.ir.names import (
     settle_names,
     settle_nodes,
 )
+from qdialect.ir.values import under
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import (
@@ -56,7 +57,7 @@ from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, share_readings
 from qdialect.patterns.parameters import name_parameters
-from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
+from qdialect.patterns.placement import Hoisting, Reals, Standing
 from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
@@ -112,7 +113,7 @@ class _Expander:
             if quantized_of(value.type) is None:
                 continue
             alone = value.has_one_use() and yields_only(end, place)
-            passing = (real_under(value) if alone else None) or self._reals.exact(value)
+            passing = (under(value, QuantizeOp) if alone else None) or self._reals.exact(value)
             self._rewriter.set_operand(end, place, passing or self._dequantized(value, end))
 
     def _dequantized(self, value: SSAValue, user: Operation) -> SSAValue:

@@ -42,7 +42,7 @@ from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, constant_array, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
@@ -213,8 +213,7 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     """`Blocked` for a constant weight whose sums exceed int32; `rescale-bias` makes the bias fit."""
     if 0 in (shape_of(op.operands[1].type) or ()):
         return EMPTY_SUM
-    weight = constant(op.operands[1])
-    largest = largest_sums(op, types[0], types[1], None if weight is None else weight.array())
+    largest = largest_sums(op, types[0], types[1], constant_array(op.operands[1]))
     worst = 0 if largest is None else int(largest.max(initial=0))
     if worst <= numerics.INT32_MAX:
         return None

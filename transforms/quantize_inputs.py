@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, under
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -31,11 +31,10 @@ STORAGES = ("i8", "u8")
 
 def _is_integers(value: SSAValue) -> bool:
     """True if `value` is a constant quantized with scale 1 and zero point 0."""
-    if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
-        return False
-    type = value.op.element_type
-    alone = type.is_per_tensor and type.scale == np.float32(1.0) and type.zero_point == 0
-    return alone and constant(value.op.operands[0]) is not None
+    source = under(value, DequantizeOp)
+    type = None if source is None else quantized_of(source.type)
+    is_one = type is not None and type.is_per_tensor and (type.scale, type.zero_point) == (1, 0)
+    return is_one and constant(source) is not None
 
 
 class QuantizeInput(OnTrait[Linear]):

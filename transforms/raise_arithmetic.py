@@ -20,15 +20,15 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant, constant_array, is_float32
+from qdialect.ir.names import location, node_name, tensor_name, value_name
+from qdialect.ir.values import constant, constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.patterns.reading import as_type
@@ -164,8 +164,8 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
 
 def _is_constant(value: SSAValue) -> bool:
     """True for a constant and for what casts make of one."""
-    while isinstance(value, OpResult) and isinstance(value.op, QuantizeOp | StorageCastOp):
-        value = value.op.operands[0]
+    while isinstance(value.owner, QuantizeOp | StorageCastOp):
+        value = value.owner.operands[0]
     return constant(value) is not None
 
 
@@ -253,8 +253,7 @@ def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
         if array.min() < storage.low or array.max() > storage.high - (storage.width == 32) * 127:
             continue  # float32 has no 2**31 - 1
         values = array.astype(storage.dtype)
-        name = tensor_name(weight.op) if isinstance(weight, OpResult) else None
-        constant = constant_op(values, name, UniformType.per_tensor(storage, ONE))
+        constant = constant_op(values, value_name(weight), UniformType.per_tensor(storage, ONE))
         real = DequantizeOp(constant.results[0])
         rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, place, real.results[0])
@@ -316,19 +315,18 @@ class RaiseScaling(Pattern):
         """The integers that an op converts to float, and their storage type; None if it converts none."""
         none = None, Storage.of("u8")
         source = unwidened(op.operands[0]).value
+        integers = under(source, StorageCastOp)
         if isinstance(op, DequantizeOp):
             type = op.element_type
-            if not type.is_per_tensor or type.scale != ONE or type.zero_point:
+            if integers is None or not type.is_per_tensor or type.scale != ONE or type.zero_point:
                 return none
-            if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
-                return none
-            return source.op.operands[0], type.storage
+            return integers, type.storage
         storage = storage_of(element_of(source.type))
         if storage is None or storage.width not in WIDTHS:
             return none
-        if isinstance(source, OpResult) and isinstance(source.op, StorageCastOp):
-            known = quantized_of(source.op.operands[0].type)
-            storage = storage if known is None else known.storage
+        known = None if integers is None else quantized_of(integers.type)
+        if known is not None:
+            storage = known.storage
         return source, storage
 
 
@@ -337,11 +335,10 @@ class NarrowStorage(OnTrait[Bounds]):
 
     def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
         limits = _integer_bounds(op)
-        if limits is None or not (
-            isinstance(limits[0], OpResult) and isinstance(limits[0].op, StorageCastOp)
-        ):
+        stored = None if limits is None else under(limits[0], StorageCastOp)
+        if limits is None or stored is None:
             return None
-        quantize = limits[0].op.operands[0].owner
+        quantize = stored.owner
         users = [use.operation for use in op.results[0].uses]
         if not isinstance(quantize, QuantizeOp) or any(isinstance(user, YieldOp) for user in users):
             return None  # a subgraph yields the clamp, which sink-dequantize reads

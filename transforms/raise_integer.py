@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -25,7 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant_array, rank_of, under
 from qdialect.numerics import Array, sums
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
@@ -121,10 +121,9 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
 
 def _known_type(value: SSAValue) -> UniformType | None:
     """The per-tensor type whose stored integers `value` is; None if unknown."""
-    if isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
-        type = quantized_of(value.op.operands[0].type)
-        return type if type is not None and type.is_per_tensor else None
-    return None
+    source = under(value, StorageCastOp)
+    type = None if source is None else quantized_of(source.type)
+    return type if type is not None and type.is_per_tensor else None
 
 
 def _zero_points(value: SSAValue | None) -> Array | None:
@@ -239,11 +238,7 @@ def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> Constan
     """The bias (channels,) as operand: int32 in steps of x_scale * w_scale, or float as it was."""
     if chain.integer_bias is None:
         return constant_op(bias.copy(), chain.bias_name)
-    scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
-    if scales.ndim:
-        type = UniformType.along(storage, 0, scales)
-    else:
-        type = UniformType.per_tensor(storage, np.float32(scales))
+    type = UniformType.along(Storage.of("i32"), 0, numerics.bias_scale(x.scales, w.scales))
     return constant_op(bias.astype(np.int32), chain.bias_name, type)
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -29,7 +29,7 @@ from qdialect.dialects.onnx_types import quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import location, value_name
 from qdialect.ir.values import constant, constant_array, known_array, real_constant, under_dequantize
 from qdialect.numerics import folding, sums
 from qdialect.promises.kernels import Kernels
@@ -240,9 +240,7 @@ class RescaleBias(OnTrait[Linear]):
         if counts and (moved > allowed).any():
             return COARSE if result is not None else FLOAT_RESULT
         if counted.weight is not None:
-            old = op.operands[1]
-            if isinstance(old, OpResult):
-                counted.weight.location = location("", [f"{tensor_name(old.op)}_widened"])
+            counted.weight.location = location("", [f"{value_name(op.operands[1])}_widened"])
             rewriter.insert_before(op, [counted.weight])
             rewriter.set_operand(op, 1, counted.weight.results[0])
         if counts:
@@ -265,13 +263,9 @@ class RescaleBias(OnTrait[Linear]):
         scale: npt.NDArray[Any],
         rewriter: Rewriter,
     ) -> None:
-        i32 = Storage.of("i32")
-        type = UniformType.along(i32, 0, scale) if scale.ndim else UniformType.per_tensor(i32, scale.item())
-        source, name = under_dequantize(bias), None
-        if isinstance(source, OpResult):
-            name = tensor_name(source.op)  # of integers read as reals: they keep the name
-            name = name.removesuffix("_real") if name.endswith("_real") else f"{name}_quantized"
-        new = constant_op(stored, name, type)
+        name = value_name(under_dequantize(bias))  # of integers read as reals: they keep the name
+        name = name.removesuffix("_real") if name.endswith("_real") else f"{name}_quantized"
+        new = constant_op(stored, name, UniformType.along(Storage.of("i32"), 0, scale))
         rewriter.insert_before(op, [new])
         rewriter.set_operand(op, 2, new.results[0])
 

@@ -13,7 +13,7 @@ Exact: f computes nothing, so each element keeps its scale and zero point; per-a
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
@@ -22,7 +22,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, cast_op
 from qdialect.forms.storage import StorageReading
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, under
 from qdialect.patterns.boundaries import SinkAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
@@ -40,10 +40,8 @@ AMBIGUOUS = Blocked(
 
 def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
     """The quantized value that `value` is cast from; None if it is not."""
-    if not (isinstance(value, OpResult) and isinstance(value.op, cast)):
-        return None
-    source = value.op.operands[0]
-    return source if quantized_of(source.type) is not None else None
+    source = under(value, cast)
+    return None if source is None or quantized_of(source.type) is None else source
 
 
 class SinkCast(OnTrait[Commutes]):
@@ -125,9 +123,8 @@ class SinkReading(OnTrait[Commutes]):
 
 def _read_from(value: SSAValue) -> SSAValue | None:
     """The quantized value whose integers `value` reads as another type; None if it is no such pair of casts."""
-    if quantized_of(value.type) is None or not isinstance(value.owner, StorageCastOp):
-        return None
-    return cast_source(value.owner.operands[0], StorageCastOp)
+    integers = None if quantized_of(value.type) is None else under(value, StorageCastOp)
+    return None if integers is None else cast_source(integers, StorageCastOp)
 
 
 class SinkNode(OnTrait[Commutes]):

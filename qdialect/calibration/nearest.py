@@ -13,9 +13,7 @@ STORAGE = Storage.of("i8")
 
 def symmetric_type(scales: Array, axis: int | None) -> UniformType:
     """The type with a scale for each index of `axis`, or one for all if that is None, and zero points of 0."""
-    if axis is None or scales.ndim == 0:
-        return UniformType.per_tensor(STORAGE, float(scales))
-    return UniformType.along(STORAGE, axis, scales, np.zeros(scales.shape, np.int32))
+    return UniformType.along(STORAGE, 0 if axis is None else axis, scales)
 
 
 def rounded(array: Array, axis: int | None, levels: int) -> tuple[Array, UniformType]:

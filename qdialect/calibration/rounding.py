@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.calibration.bias import analytic_shift, confirmed
 from qdialect.calibration.geometry import known_layer, layer_of
@@ -28,7 +28,7 @@ from qdialect.calibration.samples import Row
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.build import constant_op
 from qdialect.ir.interface import main_of
-from qdialect.ir.names import called, tensor_name
+from qdialect.ir.names import called, value_name
 from qdialect.ir.place import insert_before, put_constant, remove
 from qdialect.ir.values import constant_array, known_array
 from qdialect.oracle.side_by_side import side_by_side
@@ -316,8 +316,7 @@ def _shape(op: OnnxOp) -> Sequence[int]:
 
 def _name(op: OnnxOp, place: BiasPlace) -> str:
     if place.index < len(place.op.operands):
-        value = place.op.operands[place.index]
-        name = tensor_name(value.op) if isinstance(value, OpResult) else ""
+        name = value_name(place.op.operands[place.index])
     else:
         name = f"{called(op)}_bias"
     return f"{name}_corrected"

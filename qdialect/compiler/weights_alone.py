@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.geometry import known_layer, layer_of
@@ -28,7 +28,7 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.errors import UserError
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import called, location, tensor_name
+from qdialect.ir.names import called, location, value_name
 from qdialect.ir.place import insert_before
 from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
@@ -139,7 +139,7 @@ def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int
     """Replace the weight by a DequantizeLinear of constants."""
     stored, steps = (codes, scales) if output_axis == 0 else (codes.T, scales.T)
     value = op.operands[1]
-    name = tensor_name(value.op) if isinstance(value, OpResult) else ""
+    name = value_name(value)
     constants: list[ConstantOp] = []
     for array, suffix in ((stored.astype(ml_dtypes.int4), "int4"), (steps, "scales")):
         new = constant_op(np.ascontiguousarray(array), f"{name}_{suffix}" if name else "")

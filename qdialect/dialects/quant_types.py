@@ -79,8 +79,8 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         zero_points: npt.ArrayLike = 0,
         expressed: Attribute = f32,
     ) -> UniformType:
-        """As `per_axis`, but per tensor if there is only one scale, so that types of equal meaning are equal."""
-        type = cls.per_axis(storage, axis, scales, zero_points, expressed)
+        """As `per_axis`, but per tensor if there is only one scale, () or (1,): types of equal meaning are equal."""
+        type = cls.per_axis(storage, axis, np.atleast_1d(scales), zero_points, expressed)
         if type.scales.size != 1:
             return type
         return cls.per_tensor(storage, type.scales[0], int(type.zero_points[0]), expressed)

@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.quant_text import scale_texts
 from qdialect.errors import UserError
+from qdialect.ir.values import under
 from qdialect.numerics import Array
 
 METADATA = "onnx.metadata"
@@ -106,8 +107,8 @@ def _reading(value: SSAValue) -> UniformType | None:
 
 def _written(value: SSAValue) -> UniformType | None:
     """The quantized type of the stored integers that an output returns; None if it returns none."""
-    cast = value.op if isinstance(value, OpResult) else None
-    return quantized_of(cast.operands[0].type) if isinstance(cast, StorageCastOp) else None
+    source = under(value, StorageCastOp)
+    return None if source is None else quantized_of(source.type)
 
 
 def _typed(func: FuncOp, end: ReturnOp) -> Iterator[tuple[str, UniformType | None]]:

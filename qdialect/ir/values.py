@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
@@ -44,6 +44,11 @@ def known_constant(value: SSAValue | None) -> TensorAttr:
 def known_array(value: SSAValue | None) -> npt.NDArray[Any]:
     """The elements of a constant. ValueError if the value is none."""
     return known_constant(value).array()
+
+
+def under(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
+    """The operand of the cast of class `cast` that defines `value`; None if no such cast does."""
+    return owner.operands[0] if isinstance(owner := value.owner, cast) else None
 
 
 def under_dequantize(value: SSAValue) -> SSAValue:

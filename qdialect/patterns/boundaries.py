@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of,
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
-from qdialect.ir.values import constant_array, known_constant
+from qdialect.ir.values import constant_array, known_constant, under
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked
@@ -43,9 +43,8 @@ Cast = type[DequantizeOp | StorageCastOp]
 
 def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None:
     """The quantized type that `value` is cast from; None if it is not."""
-    if isinstance(value, OpResult) and isinstance(value.op, cast):
-        return quantized_of(value.op.operands[0].type)
-    return None
+    source = under(value, cast)
+    return None if source is None else quantized_of(source.type)
 
 
 def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:

@@ -15,6 +15,7 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, with_ele
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.values import under, under_dequantize
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP
 from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -36,11 +37,11 @@ class FoldRequantize(OnOp[QuantizeOp]):
     """qcast of a dcast."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
-        source = op.operands[0]
-        if not (isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)):
+        cast = op.operands[0].owner
+        if not isinstance(cast, DequantizeOp):
             return None
-        q, type = source.op.operands[0], op.element_type
-        if q.type != op.results[0].type and not _repeats(source.op.element_type, type):
+        q, type = cast.operands[0], op.element_type
+        if q.type != op.results[0].type and not _repeats(cast.element_type, type):
             return Blocked("other-parameters", "a pair with other parameters rounds a second time")
         if not type.round_trips:
             return NO_ROUND_TRIP
@@ -77,8 +78,7 @@ class ReadThrough(OnOp[DequantizeOp]):
     """dcast of a qcast of a dcast of one type: the same real number, though possibly of another stored integer."""
 
     def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> None:
-        cast = op.operands[0].owner
-        real = cast.operands[0] if isinstance(cast, QuantizeOp) else None
+        real = under(op.operands[0], QuantizeOp)
         read = None if real is None else real.owner
         if real is None or not isinstance(read, DequantizeOp):
             return
@@ -96,10 +96,9 @@ class FoldStorageCasts(OnOp[StorageCastOp]):
     """scast of a scast."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
-        source = op.operands[0]
-        if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
+        q, wanted = under(op.operands[0], StorageCastOp), op.results[0].type
+        if q is None:
             return
-        q, wanted = source.op.operands[0], op.results[0].type
         same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
         if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q's shape is more precise
             rewriter.replace(op, [], [q])
@@ -129,9 +128,8 @@ class MergeQuantizes(OnOp[QuantizeOp]):
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         source, block = op.operands[0], op.parent
-        real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
-        root = source if real is None else real.operands[0]
-        users = self._quantizes(root, real is not None)
+        root = under_dequantize(source)
+        users = self._quantizes(root, root is not source)
         same = dict.fromkeys(q for q in users if q.parent is block and _alike(q, op))
         if len(same) < 2 or block is None:
             return

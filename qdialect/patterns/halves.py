@@ -11,7 +11,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.forms.casts import converted, written_type
 from qdialect.ir.names import location, wish
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, under
 from qdialect.ir.walking import operations
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import Converts
@@ -42,7 +42,7 @@ class ReadInHalf(OnTrait[Converts]):
         type = _of_half(old, element) if isinstance(old.expressed, Float32Type) else None
         if type is None:
             return
-        new, stored = list[Operation](), q.owner.operands[0] if isinstance(q.owner, StorageCastOp) else q
+        new, stored = list[Operation](), under(q, StorageCastOp) or q
         if stored is q and constant(q) is None:
             new.append(StorageCastOp(q, with_element(q.type, storage_element(type))))
             stored = new[0].results[0]
@@ -110,11 +110,10 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
 
 def _read_as(value: SSAValue, wide: UniformType) -> tuple[list[Operation], SSAValue]:
     """`value`, of half precision, as elements of `wide`, and the new storage casts that this takes."""
-    plain = value.owner.operands[0] if isinstance(value.owner, StorageCastOp) else None
-    if plain is not None and isinstance(plain.owner, StorageCastOp):
-        source = plain.owner.operands[0]
-        if quantized_of(source.type) == wide:  # a quantize that has been widened
-            return [], source
+    plain = under(value, StorageCastOp)
+    source = None if plain is None else under(plain, StorageCastOp)
+    if source is not None and quantized_of(source.type) == wide:  # a quantize that has been widened
+        return [], source
     new: list[Operation] = []
     if plain is None:
         new.append(StorageCastOp(value, with_element(value.type, storage_element(wide))))

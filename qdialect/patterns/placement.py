@@ -16,6 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.ir.values import under
 from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -147,7 +148,7 @@ class Reals:
 
     def note(self, cast: SSAValue, at: Standing, *, is_read: bool) -> None:
         """Record the result of a written op and its quantize. is_read: it consists of integers of graph inputs."""
-        value, type = real_under(cast), quantized_of(cast.type)
+        value, type = under(cast, QuantizeOp), quantized_of(cast.type)
         if value is None or type is None:
             return
         if at.on_grid:
@@ -160,7 +161,7 @@ class Reals:
 
     def exact(self, value: SSAValue) -> SSAValue | None:
         """The real value that `value` is quantized from, if its type expresses all elements; None otherwise."""
-        real, type = real_under(value), quantized_of(value.type)
+        real, type = under(value, QuantizeOp), quantized_of(value.type)
         if real is None or type is None or self._grid_type(real) != type:
             return None
         return real if value in self._moved or settles(type) else None
@@ -178,7 +179,7 @@ class Reals:
     def _grid_type(self, value: SSAValue) -> UniformType | None:
         """A type that expresses all elements of `value`; None if none is known."""
         if isinstance(value.owner, DequantizeOp):
-            return quantized_of(value.owner.operands[0].type)
+            return value.owner.element_type
         if (known := self._grid.get(value)) is not None or not isinstance(value, OpResult):
             return known
         promise = value.op.get_trait(Carries)
@@ -232,7 +233,7 @@ class Reals:
 
     def _under(self, op: OnnxOp, promise: Commutes, value: SSAValue) -> SSAValue | None:
         """The real value under the quantize that defines `value`, if `op` may be placed between the two; else None."""
-        real = real_under(value) if self._read_once(value) else None
+        real = under(value, QuantizeOp) if self._read_once(value) else None
         if real is None or (self._target.pairs_above_clamps and _clamps_kernel(op, real)):
             return None
         stays = self._target.pairs_around_moves if self.exact(value) is not None else real in self._computed
@@ -258,11 +259,6 @@ def is_number(value: SSAValue | None) -> bool:
         ends = [block.last_op for region in one.op.regions for block in region.blocks]
         left += [*one.op.operands, *(v for end in ends if end is not None for v in end.operands)]
     return True
-
-
-def real_under(value: SSAValue) -> SSAValue | None:
-    """The real value that `value` is quantized from; None if it is not."""
-    return value.owner.operands[0] if isinstance(value.owner, QuantizeOp) else None
 
 
 def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:

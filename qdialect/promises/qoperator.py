@@ -188,7 +188,7 @@ def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | 
     if storage_of(element_of(bias.type)) != storage:
         return Blocked("bias-type", "the bias is not int32")
     if not scales.ndim:
-        return UniformType.per_tensor(storage, scales)  # pyright: ignore[reportArgumentType]
+        return UniformType.along(storage, 0, scales)
     shape = shape_of(bias.type)
     if shape is None:
         return UNKNOWN_RANK
