@@ -8,8 +8,9 @@ them by a graph input, so that one session serves all sites.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -115,10 +116,10 @@ class _Writer:
         value = op.operands[place]
         op.operands[place] = self.choose(op, switch, value, self.constant(op, real))
 
-    def other_op(self, op: Operation, copy: Operation) -> None:
-        """Add a switch between an op and the float op that it replaces."""
+    def other_op(self, op: Operation, copy: Operation, layer: str) -> None:
+        """Add a switch between an op and the float op, of this name, that it replaces."""
         self.block.insert_op_before(copy, op)
-        switch = self.site([called(op)], Cause.ROUNDING)
+        switch = self.site([layer], Cause.ROUNDING)
         following = next_of(op)
         for mine, plain in zip(op.results, copy.results, strict=True):
             users = list(mine.uses)
@@ -151,10 +152,7 @@ def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
     values: dict[SSAValue, SSAValue] = {}
     module = quantized.clone()
     writer = _Writer(module)
-    theirs, ours = steps_of(float_module), steps_of(module)
-    if [len(op.results) for op in theirs] != [len(op.results) for op in ours]:
-        raise UserError("the quantized model has other operations than the float one")
-    originals = dict(zip(ours, theirs, strict=True))
+    originals = _originals(steps_of(float_module), steps_of(module))
     for old, new in zip(main_of(float_module).body.block.args, writer.block.args, strict=True):
         values[old] = new
     for op in list(writer.block.ops):
@@ -166,9 +164,28 @@ def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
             if old.name == op.name:
                 _operands(writer, old, op)
             else:
-                writer.other_op(op, _copy(writer, old, op, values))
+                writer.other_op(op, _copy(writer, old, op, values), called(old))
     writer.name_inputs()
     return writer.result
+
+
+def _originals(theirs: Sequence[Operation], ours: Sequence[Operation]) -> dict[Operation, Operation]:
+    """
+    The float op of each op of the quantized module. A 1x1 convolution as a dynamically quantized product of rows is
+    three ops, of which the last gives its result.
+    """
+    originals: dict[Operation, Operation] = {}
+    rest = iter(ours)
+    for old in theirs:
+        new = next(rest, None)
+        if isinstance(new, OnnxOp) and new.op_type == "Reshape" and new.name != old.name:
+            new = next(islice(rest, 1, None), None)
+        if new is None or len(new.results) != len(old.results):
+            break
+        originals[new] = old
+    if len(originals) != len(theirs) or next(rest, None) is not None:
+        raise UserError("the quantized model has other operations than the float one")
+    return originals
 
 
 def _operands(writer: _Writer, old: Operation, new: Operation) -> None:

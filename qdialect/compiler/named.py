@@ -37,7 +37,7 @@ def _unknown(module: ModuleOp, name: str, known: set[str]) -> UserError:
 def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     """
     The nodes with these names, or with results of these names. In a name that no node has, `*` matches any text and
-    `?` one character. Raises UserError for a name that matches no node.
+    `?` one character. Raises UserError for a name that matches no node, or a constant alone.
     """
     if not names:
         return []
@@ -46,16 +46,19 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     patterns = {name: _pattern(name) for name in names if name not in known and ("*" in name or "?" in name)}
     nodes: list[Operation] = []
     kept: set[str] = set()
+    constants: set[str] = set()
     for op, called in own.items():
-        if (hit := called.intersection(names)) and isinstance(op, ConstantOp):
-            raise UserError(
-                f"'{min(hit)}' is a constant, which no node computes", "name the node that takes it"
-            )
-        if not isinstance(op, ConstantOp):
-            hit |= {name for name, pattern in patterns.items() if any(map(pattern.fullmatch, called))}
+        hit = called.intersection(names)
+        if isinstance(op, ConstantOp):  # it may have the name of the node that it was folded for
+            constants |= hit
+            continue
+        hit |= {name for name, pattern in patterns.items() if any(map(pattern.fullmatch, called))}
         if hit:
             kept |= hit
             nodes.append(op)
+    if constants - kept:
+        name = min(constants - kept)
+        raise UserError(f"'{name}' is a constant, which no node computes", "name the node that takes it")
     if missing := sorted(set(names) - kept):
         raise _unknown(module, missing[0], known)
     return nodes

@@ -12,17 +12,18 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.profiling import Profiler
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.dropping import hold, noise_budget, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, prepare, quantize_module
+from qdialect.compiler.report import op_counts
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
 
 LAYERS = 4
 
 
-def model() -> ModuleOp:
-    """A row of convolutions; the second has weights that 8 bits hardly hold."""
+def model(named: str = "conv") -> ModuleOp:
+    """A row of convolutions, `named` and a number; the second has weights that 8 bits hardly hold."""
     draw = np.random.default_rng(1)
     nodes: list[onnx.NodeProto] = []
     initializers: list[onnx.TensorProto] = []
@@ -32,7 +33,7 @@ def model() -> ModuleOp:
         if k == 1:
             w[:, 0, 0, 0] *= 60
         initializers.append(numpy_helper.from_array(w, f"w{k}"))
-        nodes.append(helper.make_node("Conv", [value, f"w{k}"], [f"c{k}"], f"conv{k}", pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Conv", [value, f"w{k}"], [f"c{k}"], f"{named}{k}", pads=[1, 1, 1, 1]))
         value = f"c{k}"
     graph = helper.make_graph(
         nodes,
@@ -78,6 +79,44 @@ def test_the_limit_holds_and_the_flag_says_how() -> None:
     assert held.plan.flag in text
     assert "% of the noise, mostly" in text
     assert sum(share.total for share in held.shares) == pytest.approx(1)
+
+
+def test_a_node_with_the_name_of_a_constant_is_kept() -> None:
+    done = quantize_module(model("w"), data(), Calibration(max_drop="35dB"), Options())
+    assert done.limit[0].startswith("35dB holds with")
+    assert done.choice.kept
+    assert all(name.startswith("w") for name in done.choice.kept)
+
+
+def test_a_pixel_that_is_quantized_at_run_time_has_a_noise_budget() -> None:
+    """The convolution is three ops then, of which the float model has one."""
+    draw = np.random.default_rng(4)
+    weight, bias = (draw.normal(size=s).astype(np.float32) / 16 for s in ((512, 256, 1, 1), 512))
+    nodes = [
+        helper.make_node("Erf", ["x"], ["e"], "erf"),
+        helper.make_node("Conv", ["e", "w", "b"], ["y"], "pixel"),
+    ]
+    ends = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+        for n, s in (("x", (1, 256, 1, 1)), ("y", (1, 512, 1, 1)))
+    ]
+    initializers = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], initializers)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    module = import_model(onnx.shape_inference.infer_shapes(proto))
+    prepare(module, Options())
+    profiler = Profiler(module)
+    profiler.add([{"x": draw.normal(size=(1, 256, 1, 1)).astype(np.float32)} for _ in range(4)])
+    candidates = Candidates(module, profiler.profile, profiler.samples, Options())
+    trial = candidates.attempt(Choice(static=False))
+    assert op_counts(candidates.build(trial.choice)[0]) == {
+        "DynamicQuantizeMatMul": 1,
+        "Erf": 1,
+        "Reshape": 2,
+    }
+    budget = noise_budget(candidates, trial)
+    assert [site.layers for site in budget.sites] == [("pixel",)]
+    assert -10 * np.log10(budget.noise) == pytest.approx(trial.ratio, abs=1e-3)
 
 
 def test_of_the_command() -> None:
