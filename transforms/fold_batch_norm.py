@@ -10,6 +10,8 @@ Fold affine ops (BatchNormalization, Mul, Add, ...) into the adjacent linear op.
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
 
+A factor behind a product of computed values stays: it may be part of a function, as in Gelu, that a session fuses.
+
 Close: the factor is folded into the weight's scales, rounded to float32 once, and stored integers change only in sign
 (a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; if the
 target allows none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only `lossy` drops roundings.
@@ -23,7 +25,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
@@ -70,14 +72,14 @@ from qdialect.patterns.affine import (
 from qdialect.patterns.lifted import LiftAffine
 from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
-from qdialect.promises.base import Commutes
+from qdialect.promises.arithmetic import Scales, producer
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import NOT_QUANTIZED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
-from qdialect.rewriting.uses import quantized_uses
+from qdialect.rewriting.uses import is_quantized_next
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,14 @@ class FoldInFront(OnTrait[Linear]):
             return None  # as it is after folding
         if not x.has_one_use():
             return SECOND_CONSUMER
+        above = producer(chain.source)
+        if (
+            chain.map.factor.size == 1
+            and chain.map.is_scale
+            and above
+            and above.get_trait(Scales) is not None
+        ):
+            return Blocked("part-of-function", "a product of computed values is in front, as in Gelu")
         weight = constant(op.operands[1])
         if weight is None or quantized_of(op.operands[1].type) is not None:
             return Blocked(
@@ -281,7 +291,7 @@ class FoldAlone(OnTrait[Affine]):
             or 0 in shape
         ):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
-        if not _is_quantized_next(op.results[0]):
+        if not is_quantized_next(op.results[0]):
             return NOT_QUANTIZED
         self._replace(op, chain, shape, rewriter)
         return None
@@ -300,18 +310,6 @@ class FoldAlone(OnTrait[Affine]):
         inputs = [chain.source, real.results[0], bias.results[0]]
         new = op_named("", "Conv").build(inputs, [op.results[0].type], {"group": int_attr(channels)})
         rewriter.replace(op, [typed, real, bias, new])
-
-
-def _is_quantized_next(value: SSAValue) -> bool:
-    """True if `value` is only moved, clamped and then quantized, per tensor."""
-    type = quantized_uses(value)
-    if isinstance(type, UniformType):
-        return type.is_per_tensor
-    if type is not None or not value.has_one_use():
-        return False
-    user = next(iter(value.uses)).operation
-    promise = promise_of(user, Commutes)
-    return promise is not None and len(user.results) == 1 and _is_quantized_next(user.results[0])
 
 
 class FoldIntoQuantize(OnOp[QuantizeOp]):

@@ -2,24 +2,29 @@
 Fold per-channel scales of an activation into the weights on both sides of it.
 
     qcast(f(linear(x, w, b))) : s[c], z     ->  qcast(f(linear(x, w / s, b / s))) : 1, z
-    depthwise(dcast(q : s[c], z), w, b)     ->  depthwise(dcast(q : 1, z), w * s, b)
+    depthwise(dcast(q : s[c], z), w, b)     ->  depthwise(dcast(q : 1, z), w * s, b)     alone: below
     qcast(Clip(x, 0, 6)) : s[c], 0          ->  qcast(Relu(x)) : s[c], 0     if no channel's range exceeds 6
 
 Close: both weights' scales are rounded once to float32, stored integers stay. f is a chain of ops that commute with
-positive factors. Channels with different zero points get a common one if no value is negative: all start at the lowest
+positive factors. `below` folds into the depthwise ops alone, whatever computes the activation: its quantize keeps the
+scales. Channels with different zero points get a common one if no value is negative: all start at the lowest
 integer, and a Min keeps each channel's maximum. A clamp that the storage range of every channel implies is dropped.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.onnx_types import storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import rank_of, static_shape
 from qdialect.ops.generated import op_named
@@ -35,14 +40,16 @@ from qdialect.patterns.affine import (
 )
 from qdialect.promises.affine import AffineMap
 from qdialect.promises.arithmetic import producer
+from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.promises.monotone import stored_bounds
-from qdialect.reasons import OTHER_REGION, Blocked, unblocked
-from qdialect.rewriting.driver import Rewriter
-from qdialect.rewriting.matching import OnOp
+from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked, unblocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.uses import is_quantized_next
 
 INTEGER_MIN_OPSET = 12
 """The opset from which Min takes 8-bit integers."""
@@ -214,10 +221,69 @@ def _replace(
         rewriter.erase(op)
 
 
+class FoldBelow(OnTrait[Linear]):
+    """A depthwise op on a per-axis activation, whatever computes that."""
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+        cast = op.operands[0].owner
+        if not isinstance(cast, DequantizeOp):
+            return None
+        stored, type, outputs = cast.operands[0], cast.element_type, promise.output_channels(op)
+        if type.axis != 1 or type.blocks or not isinstance(type.expressed, Float32Type):
+            return None
+        if outputs is None or not promise.is_depthwise(op, type.scales.size):
+            return None  # it sums over channels of different scales
+        if np.unique(type.zero_points).size > 1:
+            return Blocked("zero-points", "the channels have different zero points, and kernels take one")
+        if not is_quantized_next(op.results[0]):
+            return NOT_QUANTIZED
+        scales = np.repeat(type.scales.astype(np.float64), outputs // type.scales.size)
+        target = LinearTarget(op, promise, outputs)
+        weight = unblocked(folded_weight(target, scales, symmetric=True, lossy=False))
+        one = type.replace(scales=np.float32(1), zero_points=int(type.zero_points[0]))
+        plain = StorageCastOp(stored, with_element(stored.type, storage_element(type)))
+        steps = StorageCastOp(plain.results[0], with_element(stored.type, one))
+        real = DequantizeOp(steps.results[0])
+        rewriter.insert_before(op, [plain, steps, real, *weight])
+        rewriter.set_operand(op, 0, real.results[0])
+        rewriter.set_operand(op, 1, weight[-1].results[0])
+        _divide(stored, rewriter)
+        return None
+
+
+def _divide(value: SSAValue, rewriter: Rewriter) -> None:
+    """
+    Divide by the scales in front of the quantize that `value` comes from, which is then per tensor: of channels last,
+    as a session lays them out, a QuantizeLinear along an axis takes each element by itself.
+    """
+    while isinstance(value, OpResult) and value.op.operands and promise_of(value.op, Commutes) is not None:
+        value = value.op.operands[0]
+    op = value.owner
+    if not isinstance(op, QuantizeOp) or op.element_type.axis != 1:
+        return
+    x, type, rank = op.operands[0], op.element_type, rank_of(op.operands[0])
+    if np.unique(type.zero_points).size > 1 or rank is None:
+        return
+    steps = constant_op(type.scales.reshape(-1, *[1] * (rank - 2)), f"{tensor_name(op)}_steps")
+    divided = op_named("", "Div").build([x, steps.results[0]], [x.type])
+    cast = QuantizeOp(
+        divided.results[0], type.replace(scales=np.float32(1), zero_points=int(type.zero_points[0]))
+    )
+    cast.location = op.location
+    plain = StorageCastOp(cast.results[0], with_element(value.type, storage_element(type)))
+    rewriter.replace(op, [steps, divided, cast, plain, StorageCastOp(plain.results[0], value.type)])
+
+
+@dataclass(frozen=True)
 class FoldScalesPass(RewritePass):
     """Per-channel scales of an activation are folded into the weights on both sides."""
 
     name = "fold-scales"
     exactness = Exactness.CLOSE
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
-    pattern_types = (DropImpliedBound, FoldScales)
+
+    below: bool = False
+    """True to fold into depthwise ops alone, where the scales do not fold into what computes the activation."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [FoldBelow()] if self.below else [DropImpliedBound(), FoldScales()]

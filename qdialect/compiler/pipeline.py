@@ -178,6 +178,8 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     yield _stage(
         "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
     )
+    if r.form == "qoperator":
+        yield _stage("fold-scales", "scales that nothing above the quantize takes", below=True)
     yield _together(
         "ops between casts become ops on quantized types, with the Pads in front and the clamps behind",
         *map(_stage, ("fuse-quantized", "fold-pad", "fold-activation")),

@@ -73,6 +73,18 @@ def goes_into_quantize(value: SSAValue) -> bool:
     return False
 
 
+def is_quantized_next(value: SSAValue) -> bool:
+    """True if `value` is only moved, clamped and then quantized, per tensor."""
+    type = quantized_uses(value)
+    if isinstance(type, UniformType):
+        return type.is_per_tensor
+    if type is not None or not value.has_one_use():
+        return False
+    user = next(iter(value.uses)).operation
+    promise = user.get_trait(Commutes)
+    return promise is not None and len(user.results) == 1 and is_quantized_next(user.results[0])
+
+
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
     """Redirect users of the shape alone from `old` to `new`."""
     for use in list(old.uses):

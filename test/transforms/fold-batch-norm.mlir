@@ -467,6 +467,23 @@ func.func @unmoved_weight_quantized(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf
   func.return %y : tensor<1x2x5x3xf32>
 }
 
+// x * (erf(x) + 1) / 2: without the factor no session knows Gelu.
+// CHECK-LABEL: func.func @unmoved_part_of_function(
+// CHECK: %[[M:.*]] = onnx.Mul(%{{.*}}, %{{.*}}) : (tensor<1x2x5x3xf32>, tensor<f32>)
+// CHECK: onnx.Conv(%[[M]],
+func.func @unmoved_part_of_function(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0, 6.0, 7.0] : tensor<3x2x1x1xf32>>} : () -> tensor<3x2x1x1xf32>
+  %one = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
+  %half = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %e = onnx.Erf(%x) : (tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
+  %s = onnx.Add(%e, %one) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  %p = onnx.Mul(%x, %s) : (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
+  %m = onnx.Mul(%p, %half) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: part-of-function]}}
+  %y = onnx.Conv(%m, %w) : (tensor<1x2x5x3xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x5x3xf32>
+  func.return %y : tensor<1x3x5x3xf32>
+}
+
 // Channel 0 is 10 wherever there is an image, and 0 around it.
 // CHECK-LABEL: func.func @unmoved_zero_factor(
 // CHECK: onnx.Conv(
