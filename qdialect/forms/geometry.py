@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,14 @@ def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
     if axes is None and op.input(1) is not None:
         return COMPUTED
     return sorted(normal_axis(a, rank) for a in axes) if axes else list(range(rank))
+
+
+def repeated(size: int, pad: tuple[int, int], mode: str) -> npt.NDArray[np.int64]:
+    """Source indices along an axis of a Pad in a mode that repeats elements; negative pads remove some."""
+    (before, behind), places = pad, np.arange(size)
+    inside = places[max(-before, 0) : size - max(-behind, 0)]
+    style: Any = mode  # edge, reflect and wrap have the same names in numpy and ONNX
+    return np.pad(inside, (max(before, 0), max(behind, 0)), style)
 
 
 def tiled(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]]:

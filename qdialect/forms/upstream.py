@@ -32,7 +32,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.base import Form
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, normal_axis
 from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
 
 TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
@@ -128,6 +128,10 @@ class Site(ABC):
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """`value` reshaped, elements in the same order."""
 
+    @abstractmethod
+    def cut(self, value: SSAValue, starts: Sequence[int], sizes: Sequence[int]) -> SSAValue:
+        """A slice of `sizes` elements along each axis, starting at `starts`; `value` itself if that is all of it."""
+
     def emit(self, op: Operation) -> SSAValue:
         """Append an operation; its first result."""
         self.ops.append(op)
@@ -164,6 +168,16 @@ class Site(ABC):
             self.give(op.results[0], self.operand(value), last=True)
         else:
             self.give(op.results[0], self.transpose(self.operand(value), order))
+
+    def give_split(self, op: OnnxOp) -> None:
+        """Set the results of a Split: slices, one behind the other."""
+        (x, last), shape = self.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
+        axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
+        for result in op.results:
+            starts = [0] * len(shape)
+            starts[self.axis(axis, last=last)] = start
+            self.give(result, self.cut(x, starts, self.shape(result, last=last)), last=last)
+            start += known_shape(result.type)[axis]
 
     def give_blocks(self, op: OnnxOp) -> None:
         """Set the result of a DepthToSpace or SpaceToDepth: ONNX's operators.md, as Reshape, Transpose, Reshape."""

@@ -44,6 +44,10 @@ class _Convolution(TosaOp):
     stride = prop_def(_INTS)
     acc_type = prop_def(Attribute)
 
+    def inputs(self) -> int:
+        """Number of input channels of the weight."""
+        return sizes(self.weight)[3]
+
     def outputs(self) -> int:
         """Number of output channels of the weight."""
         return sizes(self.weight)[0]
@@ -57,13 +61,9 @@ class _Convolution(TosaOp):
             (batch, channels) == (sizes(self.input)[0], outputs),
             f"the result has {sizes(self.input)[0]} images of {outputs} channels, not {batch} of {channels}",
         )  # T9
-        self.check_channels(sizes(self.input)[3])
+        inputs, channels = self.inputs(), sizes(self.input)[3]
+        require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")  # T16
         self.check_images()
-
-    def check_channels(self, channels: int) -> None:
-        """T16: the weight has as many input channels as the input."""
-        inputs = sizes(self.weight)[3]
-        require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")
 
     def check_images(self) -> None:
         """Raise VerifyException unless the windows fit."""
@@ -98,15 +98,14 @@ class DepthwiseConv2DOp(_Gathering):
 
     name = "tosa.depthwise_conv2d"
 
+    def inputs(self) -> int:
+        return sizes(self.weight)[2]
+
     def outputs(self) -> int:
         return sizes(self.weight)[2] * sizes(self.weight)[3]
 
     def kernel(self) -> tuple[int, ...]:
         return sizes(self.weight)[:2]
-
-    def check_channels(self, channels: int) -> None:
-        inputs = sizes(self.weight)[2]
-        require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")
 
 
 @irdl_op_definition

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +13,13 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
-from qdialect.forms.geometry import nearest, tiled
+from qdialect.forms.geometry import nearest, repeated, tiled
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, per_tensor
-from qdialect.ir.values import constant_array, normal_axis, real_constant, static_shape
+from qdialect.ir.values import constant_array, normal_axis, static_shape
 from qdialect.promises.layout import slices_of
-from qdialect.promises.padding import pads_of
+from qdialect.promises.padding import pad_value, pads_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 
@@ -82,14 +81,7 @@ def _concat(op: OnnxOp, site: LinalgSite) -> None:
 
 
 def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    value = op.operands[0]
-    (x, last), shape, start = site.as_it_lies(value), known_shape(value.type), 0
-    axis = normal_axis(op.int_attr("axis", 0), len(shape))
-    for result in op.results:
-        offsets = [0] * len(shape)
-        offsets[site.axis(axis, last=last)] = start
-        site.give(result, site.cut(x, offsets, site.shape(result, last=last)), last=last)
-        start += known_shape(result.type)[axis]
+    site.give_split(op)
     return _moves(op)
 
 
@@ -155,7 +147,7 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     shape, mode = known_shape(op.operands[0].type), op.str_attr("mode", "constant")
     each = unblocked(pads_of(op))
     if mode != "constant":
-        return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
+        return _picked(op, site, {k: repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
     filling = unblocked(_filling(op))
     x, last = site.as_it_lies(op.operands[0])
     order = TO_LAST if last else range(len(shape))
@@ -167,22 +159,12 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return _moves(op)
 
 
-def _repeated(size: int, pad: tuple[int, int], mode: str) -> npt.NDArray[np.int64]:
-    """Source indices along an axis of a Pad in a mode that repeats elements; negative pads remove some."""
-    (before, behind), places = pad, np.arange(size)
-    inside = places[max(-before, 0) : size - max(-behind, 0)]
-    style: Any = mode  # edge, reflect and wrap have the same names in numpy and ONNX
-    return np.pad(inside, (max(before, 0), max(behind, 0)), style)
-
-
 def _filling(op: OnnxOp) -> float | Blocked:
     """The stored element that a constant Pad adds."""
-    value, type = op.input(2), quantized_of(op.results[0].type)
-    real = real_constant(value) if value is not None else np.float32(op.float_attr("value", 0.0))
-    if real is None:
+    value, type = pad_value(op), quantized_of(op.results[0].type)
+    if value is None:
         return COMPUTED_PAD_VALUE
-    filling = float(np.asarray(real).reshape(-1)[0])
-    return filling if type is None else float(type.quantize(np.array([filling], np.float32))[0])
+    return value if type is None else float(type.quantize(np.float32(value)))
 
 
 def _expand(op: OnnxOp, site: LinalgSite) -> Blocked | None:

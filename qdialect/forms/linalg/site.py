@@ -240,15 +240,15 @@ class LinalgSite(Site):
     def cut(
         self,
         value: SSAValue,
-        offsets: Sequence[int],
+        starts: Sequence[int],
         sizes: Sequence[int],
         strides: Sequence[int] | None = None,
     ) -> SSAValue:
-        """A slice of a tensor: `tensor.extract_slice`."""
+        """A slice of every `strides`-th element: `tensor.extract_slice`."""
         strides = strides or [1] * len(sizes)
         if tuple(sizes) == known_shape(value.type):
             return value
-        return self.emit(tensor.ExtractSliceOp.from_static_parameters(value, offsets, sizes, strides))
+        return self.emit(tensor.ExtractSliceOp.from_static_parameters(value, starts, sizes, strides))
 
     def put(
         self, value: SSAValue, into: SSAValue, offsets: Sequence[int], strides: Sequence[int]

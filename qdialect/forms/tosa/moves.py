@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,24 +16,20 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.geometry import tiled
+from qdialect.forms.geometry import repeated, tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST
-from qdialect.ir.values import constant_array, normal_axis, real_constant
+from qdialect.ir.values import constant_array, normal_axis
 from qdialect.promises.layout import slices_of
-from qdialect.promises.padding import pads_of
+from qdialect.promises.padding import pad_value, pads_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 MOST_PIECES = 64
 """Greatest number of slices for one op."""
 PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
-REPEATS: dict[str, Literal["reflect", "edge", "wrap"]] = {
-    "reflect": "reflect",
-    "edge": "edge",
-    "wrap": "wrap",
-}
-"""Modes of Pad that repeat elements of the operand, and numpy.pad's names for them."""
+REPEATS = ("edge", "reflect", "wrap")
+"""Modes of Pad that repeat elements of the operand."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
 FLOAT_INSIDE = "quantize what is computed in float between these integers"
 
@@ -102,14 +98,7 @@ def _joined(op: OnnxOp, site: TosaSite) -> None:
 
 def _split(op: OnnxOp, site: TosaSite) -> None:
     unblocked(_moves(op))
-    value = op.operands[0]
-    (x, last), shape = site.as_it_lies(value), known_shape(value.type)
-    axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
-    for result in op.results:
-        starts = [0] * len(shape)
-        starts[site.axis(axis, last=last)] = start
-        site.give(result, site.sliced(x, starts, site.shape(result, last=last)), last=last)
-        start += known_shape(result.type)[axis]
+    site.give_split(op)
 
 
 def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blocked:
@@ -122,7 +111,7 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
     def cut(start: int, length: int) -> SSAValue:
         starts, counts = [0] * len(shape), list(shape)
         starts[axis], counts[axis] = start, length
-        return site.sliced(x, starts, counts)
+        return site.cut(x, starts, counts)
 
     if np.array_equal(rows, np.arange(count) + rows[0]):
         return cut(int(rows[0]), count)
@@ -138,7 +127,7 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
         and rows[0] + step * count <= size
     ):
         groups = site.reshape(cut(int(rows[0]), step * count), (outer, count, step, inner))
-        return site.reshape(site.sliced(groups, [0] * 4, (outer, count, 1, inner)), result)
+        return site.reshape(site.cut(groups, [0] * 4, (outer, count, 1, inner)), result)
     ends = [0, *(k + 1 for k in range(count - 1) if rows[k + 1] != rows[k] + 1), count]
     parts = list(pairwise(ends))
     if len(parts) > MOST_PIECES:
@@ -202,21 +191,18 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if mode != "constant":
         if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
             return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
-        return _picked(
-            op, site, {k: np.pad(np.arange(shape[k]), ends, REPEATS[mode]) for k, ends in each.items()}
-        )
-    fill = op.input(2)
-    real = np.float32(op.float_attr("value", 0.0)) if fill is None else real_constant(fill)
-    if real is None:
+        return _picked(op, site, {k: repeated(shape[k], ends, mode) for k, ends in each.items()})
+    value = pad_value(op)
+    if value is None:
         return COMPUTED_PAD_VALUE
-    stored = type.quantize(np.asarray(real, np.float32).reshape(-1)[:1])
+    stored = type.quantize(np.array([value], np.float32))
     x, last = site.as_it_lies(op.operands[0])
     ends = [each.get(k, (0, 0)) for k in (TO_LAST if last else range(len(shape)))]
     whole = site.shape(op.operands[0], last=last)
     kept = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(whole, ends, strict=True)]
     if min(kept) < 1:
         return Blocked("pad-mode", "Pad cuts all elements off")
-    x = site.sliced(x, [max(-a, 0) for a, _ in ends], kept)
+    x = site.cut(x, [max(-a, 0) for a, _ in ends], kept)
     for axis, (before, behind) in enumerate(ends):
         x = _padded(site, x, axis, (max(before, 0), max(behind, 0)), stored)
     site.give(op.results[0], x, last=last)

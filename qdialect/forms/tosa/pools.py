@@ -83,7 +83,7 @@ def fitted(
         behind = span - counts[1 + axis] - before
         counts[1 + axis] += min(behind, 0)
         amounts += [before, max(behind, 0)]
-    return site.sliced(image, [0] * 4, counts), amounts
+    return site.cut(image, [0] * 4, counts), amounts
 
 
 def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:

@@ -137,12 +137,11 @@ class TosaSite(Site):
             return value
         return self.make(tosa.ReshapeOp, [value, self.sizes(shape)], shape, element_type(value))
 
-    def sliced(self, value: SSAValue, starts: Sequence[int], counts: Sequence[int]) -> SSAValue:
-        """A slice of `counts` elements along each axis, starting at `starts`."""
-        if known_shape(value.type) == tuple(counts):
+    def cut(self, value: SSAValue, starts: Sequence[int], sizes: Sequence[int]) -> SSAValue:
+        if known_shape(value.type) == tuple(sizes):
             return value
-        operands = [value, self.sizes(starts), self.sizes(counts)]
-        return self.make(tosa.SliceOp, operands, counts, element_type(value))
+        operands = [value, self.sizes(starts), self.sizes(sizes)]
+        return self.make(tosa.SliceOp, operands, sizes, element_type(value))
 
     def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
         """Tensors concatenated along `axis`, by as many ops as their number takes."""

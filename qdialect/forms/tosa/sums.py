@@ -214,7 +214,7 @@ def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
         part, group = image, f
         if groups > 1:
             counts = [geometry.images, *geometry.sizes, geometry.inputs]
-            part = site.sliced(image, [0, 0, 0, k * geometry.inputs], counts)
+            part = site.cut(image, [0, 0, 0, k * geometry.inputs], counts)
             rows = geometry.outputs if window.gathers else geometry.inputs
             outputs = geometry.outputs
             group = f.of(slice(k * rows, (k + 1) * rows), slice(k * outputs, (k + 1) * outputs))
