@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qdialect.calibration.profile import Profile
+from qdialect.calibration.samples import FEW, Samples
 from qdialect.numerics import Array
 from qdialect.oracle.data import Input
 
@@ -24,8 +25,8 @@ class Doubts:
         real = [one.name for one in inputs if one.dtype.kind == "f" and one.name in sample]
         self.in_bytes.update(name for name in real if sample[name].dtype == np.uint8)
 
-    def lines(self, profile: Profile, inputs: Sequence[Input]) -> list[str]:
-        """The warnings, with the statistics of the data."""
+    def lines(self, profile: Profile, samples: Samples, inputs: Sequence[Input]) -> list[str]:
+        """The warnings, with the statistics of the data and the samples kept."""
         lines = [
             f"warning: the data of input '{name}' is uint8, taken as the numbers 0 to 255;"
             " if the model takes others, as 0 to 1, scale it"
@@ -38,5 +39,10 @@ class Doubts:
             lines.append(
                 f"warning: the data is {values.pop():g} throughout, which says nothing of ranges;"
                 " the result is not to be used"
+            )
+        elif samples.distinct < FEW <= samples.count:
+            lines.append(
+                f"warning: of {samples.count} samples {samples.distinct} differ, which are few to calibrate with,"
+                " and to say what noise is left"
             )
         return lines

@@ -23,6 +23,8 @@ BYTES = 256 << 20
 JUDGES = 4
 """One sample in so many judges."""
 MOST_JUDGES = 32
+FEW = 8
+"""Least number of samples of which two are kept apart to judge."""
 
 
 class Samples:
@@ -51,6 +53,16 @@ class Samples:
     @property
     def _kept(self) -> list[Row]:
         return [row for _, _, row in self._rows]
+
+    @property
+    def count(self) -> int:
+        """Number of samples kept."""
+        return len(self._rows)
+
+    @property
+    def distinct(self) -> int:
+        """Number of samples kept, without repetitions."""
+        return len({key for key, _, _ in self._rows})
 
     @property
     def judging(self) -> list[Row]:

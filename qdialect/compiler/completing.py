@@ -99,7 +99,7 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     doubts = Doubts()
     profiler.add(checked(feeds, inputs, doubts=doubts))
     done = _best(ready, casts, profiler, original)
-    done.doubts = doubts.lines(profiler.profile, inputs)
+    done.doubts = doubts.lines(profiler.profile, profiler.samples, inputs)
     return done
 
 

@@ -19,7 +19,7 @@ from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.ranges import check_range
-from qdialect.calibration.samples import measure_noise
+from qdialect.calibration.samples import FEW, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
@@ -59,8 +59,6 @@ P = ParamSpec("P")
 _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
 RANDOM_SAMPLES = 8
-FEW = 8
-"""Least number of samples of which two are kept apart to judge."""
 NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
     "form: qdq, for runtimes that fuse pairs of casts; in onnxruntime it may run slower than the float model"
@@ -204,7 +202,7 @@ def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> tuple[Pr
             profiler.profile.merge(load_profile(str(path)))
         if calibration.save_profile is not None and profiler.profile.samples:
             profiler.profile.save(str(calibration.save_profile))
-    return profiler, doubts.lines(profiler.profile, model_inputs(module))
+    return profiler, doubts.lines(profiler.profile, profiler.samples, model_inputs(module))
 
 
 def _shown(calibration: Calibration) -> Callable[[str], None]:

@@ -118,7 +118,7 @@ def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
         have = "x".join(map(str, array.shape)) or "()"
         raise UserError(
             f"the array for input '{entry.name}' has shape {have}, the model takes {wanted}",
-            "reshape the data",
+            _way_to_fit(array.shape, entry),
         )
     if not _converts(array.dtype, entry.dtype, strict):
         raise UserError(
@@ -126,6 +126,17 @@ def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
             f"convert the data: array.astype('{entry.dtype}')",
         )
     return array.astype(entry.dtype, copy=False)
+
+
+def _way_to_fit(shape: Sequence[int], entry: Input) -> str:
+    """What to do with an array whose shape the model does not take."""
+    sizes = [size for size in entry.shape[1:] if size is not None]
+    if len(shape) == len(entry.shape) and len(sizes) == len(shape) - 1:
+        if tuple(sizes) == tuple(shape[1:]):
+            return f"give at least {entry.shape[0]} along the first axis"
+        if sorted(sizes) == sorted(shape[1:]):
+            return "transpose the data: the order of its axes is another one"
+    return "reshape the data"
 
 
 def _count(array: npt.NDArray[Any], entry: Input) -> int:

@@ -126,8 +126,8 @@ def test_a_single_array_is_the_only_input(folder: Path, capfd: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ("none.npz", "the array for input 'x' has shape 0x3, the model takes 2x3"),
-        ("short.npz", "the array for input 'x' has shape 1x3, the model takes 2x3"),
+        ("none.npz", "has shape 0x3, the model takes 2x3; give at least 2 along the first axis"),
+        ("short.npz", "has shape 1x3, the model takes 2x3; give at least 2 along the first axis"),
         ("nan.npz", "input 'x' holds NaN or infinity in sample 0"),
         ("infinite.npz", "input 'x' holds NaN or infinity in sample 0"),
         ("bytes.npz", "is uint8, the model takes float32; convert the data: array.astype('float32')"),

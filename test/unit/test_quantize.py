@@ -203,7 +203,8 @@ def test_random_is_said_to_be_no_calibration(folder: Path, capsys: pytest.Captur
     ("arrays", "message"),
     [
         ({"z": samples(2)}, "no array for input 'x'"),
-        ({"x": samples(2)[:, :3]}, "the model takes ?x64x10x11"),
+        ({"x": samples(2)[:, :3]}, "the model takes ?x64x10x11; reshape the data"),
+        ({"x": np.moveaxis(samples(2), 1, -1)}, "transpose the data"),
         ({"x": samples(2).astype("U8")}, "the model takes float32"),
         ({"x": np.where(np.arange(11) == 3, np.nan, samples(2)).astype(np.float32)}, "NaN"),
         ({"x": samples(2)[:0]}, "the data is empty"),
@@ -293,6 +294,16 @@ def test_odd_data_is_said_to_be(factor: int, offset: int, type: Any, said: str, 
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any], says: str, folder: Path) -> None:
     with pytest.raises(UserError, match=says):
         qdialect.quantize(folder / "float.onnx", **options)
+
+
+@pytest.mark.parametrize("differ", [1, 7, 8])
+def test_repeated_samples_are_said_to_be_few(differ: int, folder: Path) -> None:
+    data = [{"x": row[None]} for row in samples(differ)]
+    repeated = [data[k % differ] for k in range(16)]
+    done = qdialect.quantize(folder / "float.onnx", repeated, range="minmax", rounding="nearest")
+    warnings = [line for line in done.summary() if line.startswith("warning: ")]
+    said = f"warning: of 16 samples {differ} differ, which are few to calibrate with"
+    assert [line[: len(said)] for line in warnings] == ([said] if differ < 8 else [])
 
 
 def test_a_file_of_pairs_is_said_to_be_for_other_runtimes(folder: Path) -> None:
