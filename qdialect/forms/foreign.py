@@ -125,7 +125,8 @@ def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")
     if not slope.any():
         return Blocked("no-slope", "with a slope of 0 it is a Relu, and read as one")
-    if shape_of(op.operands[0].type) != shape_of(op.results[0].type):
+    shape = shape_of(op.operands[0].type)
+    if shape != shape_of(op.results[0].type) or (shape is not None and slope.ndim > len(shape)):
         return Blocked("other-shape", "the slope makes the result larger")
     nodes = Nodes()
     alpha = FloatAttr(float(slope.reshape(())), Float32Type())

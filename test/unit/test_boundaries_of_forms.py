@@ -13,6 +13,7 @@ from test_boundaries import ROW
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.activations import activations_of
+from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.geometry import pool, pool_counts, reduced_axes, tiled
 from qdialect.forms.spelled import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
@@ -328,6 +329,20 @@ def test_slopes_are_several_constants_that_broadcast(x: str, slope: str, result:
     op = last_op(f"x: {x}\n{stated}\ny = PRelu(x, k) : {result}")
     slopes = _slopes(op.operands[0], op.operands[1], op.results[0])
     assert (slopes is not None) is fits
+
+
+@pytest.mark.parametrize(
+    ("x", "slope", "fits"),
+    [
+        ("3xf32", "[0.5] : 1xf32", True),
+        ("*xf32", "[0.5] : 1xf32", True),
+        ("3xf32", "[0.5] : 1x1xf32", False),
+        ("f32", "[0.5] : 1xf32", False),  # onnxruntime gives a vector, whatever type is stated
+    ],
+)
+def test_one_slope_of_a_higher_rank_makes_the_result_larger(x: str, slope: str, fits: bool):
+    parts = FOREIGN["", "PRelu"].parts(last_op(f"x: {x}\nk = {slope}\ny = PRelu(x, k) : {x}"))
+    assert (parts.id if isinstance(parts, Blocked) else "fits") == ("fits" if fits else "other-shape")
 
 
 @pytest.mark.parametrize(
