@@ -235,6 +235,8 @@ class RescaleBias(OnTrait[Linear]):
             allowed = MOST_STEPS * float(result.scales.min())
         refined = _refine(op, x, w, flat, allowed)
         counted = unblocked(_counted(op, x, w, refined, flat))
+        if not counts and refined is not None and counted.weight is not refined[0]:
+            counted = unblocked(_counted(op, x, w, None, flat))  # too fine at once: else it would have no end
         step = numerics.bias_scale(x.scales, counted.scales)
         moved = np.abs(counted.stored * step.astype(np.float64) - flat)
         if counts and (moved > allowed).any():
