@@ -191,9 +191,9 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     target, weights = r.target.name, r.form != "integer"
     own = _stage("legalize", "the target's own storage types", target=target, weights=weights)
     legalize = [_behind(own, "fuse-quantized") if r.form == "qoperator" else own]
-    if r.target.symmetric_weights and r.form == "qdq":
+    if r.form == "qdq" if r.target.symmetric_weights else r.target.least_bits > 1:
         exact = {"exact": True} if r.is_exact else {}
-        because = "zero points that a change of signedness does not remove"
+        because = "zero points that a change of signedness does not remove, and bits that no kernel reads"
         legalize.append(_stage("legalize-weights", because, target=target, **exact))
     interface = [_stage("integer-io", "requested")] if r.options.integer_io else []
     # If activations must be symmetric, integer inputs and outputs are symmetric, too.

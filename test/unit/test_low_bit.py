@@ -145,3 +145,39 @@ def test_more_blocks_than_a_type_carries_keep_their_negative_scales_no_more():
         np.dtype(ml_dtypes.int4)
     }
     assert_close(after, run(before, feeds)[0], feeds)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", ["INT2", "UINT2"])
+@pytest.mark.parametrize("result", [True, False])
+def test_a_session_takes_integer_products_of_two_bits(kind: str, target: str, result: bool):
+    """It makes them of casts whatever the bits are, and then has no kernel for two."""
+    rng, zero = np.random.default_rng(2), int(kind == "UINT2")
+    stored = rng.integers(-2, 2, (INPUTS, OUTPUTS)) + 2 * zero
+    number = TensorProto.DataType.Value(kind)
+    weights = [
+        helper.make_tensor("w", number, stored.shape, stored.flatten().tolist()),
+        helper.make_tensor("wz", number, [], [zero]),
+        numpy_helper.from_array(np.array(0.1, np.float32), "ws"),
+        numpy_helper.from_array(np.array(0.03, np.float32), "s"),
+        numpy_helper.from_array(np.array(0.0371, np.float32), "t"),
+        numpy_helper.from_array(np.array(120, np.uint8), "z"),
+    ]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
+        helper.make_node("Gemm", ["d", "v"], ["m"]),
+        helper.make_node("QuantizeLinear", ["m", "t", "z"], ["p"]),
+        helper.make_node("DequantizeLinear", ["p", "t", "z"], ["y"]),
+    ]
+    shapes = {"x": (ROWS, INPUTS), "y" if result else "m": (ROWS, OUTPUTS)}
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
+    graph = helper.make_graph(nodes if result else nodes[:4], "g", values[:1], values[1:], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=12)
+    feeds = {"x": rng.normal(0, 1, (ROWS, INPUTS)).astype(np.float32)}
+    expected = run(model, feeds)[0]
+    module = import_model(model)
+    compile(module, target)
+    # No sum is near the middle of two steps, so that 1e-5 is for sums of reals in another order.
+    np.testing.assert_allclose(run(export_model(module), feeds, optimize=True)[0], expected, atol=1e-5)
