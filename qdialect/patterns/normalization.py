@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
+from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import normal_axis, rank_of, real_constant
 from qdialect.numerics import Array
 from qdialect.patterns.affine import OTHER_AXIS, SECOND_CONSUMER, movable_map, new_constant
@@ -31,12 +32,15 @@ class FoldIntoNormalization(OnTrait[Scaled]):
         if any(quantized_of(one.results[0].type) is not None for one in (op, *users)):
             return Blocked("quantizer-between", "a quantize between rounds, and folding would drop that")
         built = unblocked(_folded(op, promise, first))
+        # Its result holds the numbers of the affine ops' results.
+        named = [*tensor_names(users[0]), ""][:1]
+        built[-1].location = location(node_name(op), [*named, *tensor_names(op)[1:]])
         rewriter.insert_before(op, built)
         for user in users:
             if user.parent is not None:
                 rewriter.replace(user, [], [built[-1].results[0]])
         if op.parent is not None:
-            rewriter.replace(op, [], built[-1].results)
+            rewriter.replace(op, [], built[-1].results, is_same=False)
         return None
 
 
@@ -72,5 +76,4 @@ def _folded(op: OnnxOp, promise: Scaled, map: AffineMap) -> list[Operation] | Bl
     for place, constant in constants.items():
         inputs[place] = constant.results[0]
     new = op.__class__.build(inputs, list(op.result_types), op.onnx_attributes)
-    new.location = op.location
     return [*constants.values(), new]

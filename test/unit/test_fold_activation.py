@@ -134,3 +134,19 @@ def test_a_clamp_of_what_the_next_type_saturates_changes_no_bit(low: float):
     assert 0 < left < 2 * len(steps)
     for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, False), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_what_a_normalization_takes_over_is_no_other_tensor(tmp_path: Path):
+    """The normalization gives what the product gave: the check took it for what had been normalized before."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,3] y)
+        <float[3] g = {1.0, 2.0, 4.0}, float[3] k = {3.0, 0.5, 2.0}> {
+            n = LayerNormalization(x, g)
+            m = Mul(n, k)
+            y = Tanh(m)
+        }""")
+    path, result = tmp_path / "model.onnx", tmp_path / "result.onnx"
+    onnx.save(model, path)
+    assert main(["compile", str(path), "-o", str(result), "--check-numerics"]) == 0
+    nodes = onnx.load(result).graph.node
+    assert [(node.op_type, node.output[0]) for node in nodes] == [("LayerNormalization", "m"), ("Tanh", "y")]
