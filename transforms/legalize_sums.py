@@ -45,7 +45,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
     def _weight(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> None:
         weight, zero = constant_array(op.operands[1]), op.input(3)
         zeros = np.zeros((), weight.dtype) if weight is not None and zero is None else constant_array(zero)
-        if weight is None or zeros is None or weight.dtype.name == NUMPY[wanted] or weight.dtype.itemsize > 1:
+        if weight is None or zeros is None or weight.dtype.name == NUMPY[wanted]:
             return
         nodes, name = Nodes(), flipped_name(wish(op.operands[1]), wanted)
         flipped = nodes.constant(numerics.flip_signedness(weight), name=name)

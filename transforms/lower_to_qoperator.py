@@ -238,7 +238,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
         names, stored = [type.storage.name for type in known], result.storage.name
         names += names[:1] * form.constants
         opset = onnx_opset(op)
-        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
+        runs = all(self._target.runs_on_storage(o, stored, opset) for o in form.on_integers(op))
         if not (runs and self._target.has_kernel(form.kernel, names, stored)):
             return Blocked(
                 "no-kernel",

@@ -80,9 +80,9 @@ class PairWriter:
 
     def _quantize(self, op: QuantizeOp) -> None:
         real, type = op.operands[0], op.element_type
-        dequantizes = [u.operation for u in op.results[0].uses if isinstance(u.operation, DequantizeOp)]
-        users = sum(1 for _ in op.results[0].uses) - len(dequantizes)
-        users += sum(1 for d in dequantizes for _ in d.results[0].uses)
+        readers = [use.operation for use in op.results[0].uses]
+        dequantizes = [reader for reader in readers if isinstance(reader, DequantizeOp)]
+        users = len(readers) - len(dequantizes) + sum(len(list(d.results[0].uses)) for d in dequantizes)
         name = wish(op.results[0])
         if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
             names = result_names(real.op)

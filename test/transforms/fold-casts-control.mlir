@@ -86,3 +86,21 @@ func.func @unmoved_used_within(%p: tensor<i1>, %a: tensor<2x!quant.uniform<u8:f3
   } : (tensor<i1>) -> (tensor<2x!quant.uniform<u8:f32, 0.05>>, tensor<2xui8>)
   func.return %r : tensor<2x!quant.uniform<u8:f32, 0.05>>
 }
+
+// The parts that a Loop stacks have scales along an axis that is another one in the whole.
+
+// CHECK-LABEL: func.func @unmoved_stacked_along_an_axis(
+// CHECK: %[[B:.*]] = quant.qcast
+// CHECK-NEXT: onnx.Yield(%k, %[[B]])
+// CHECK: func.return %s
+func.func @unmoved_stacked_along_an_axis(%n: tensor<i64>, %q: tensor<2x!quant.uniform<u8:f32:0, {0.02:13,0.5:7}>>) -> tensor<?x2x!quant.uniform<u8:f32, 0.03:5>> {
+  %s = onnx.Loop(%n, _) body {
+  ^bb0(%m: tensor<i64>, %k: tensor<i1>):
+    %a = onnx.Neg(%q) : (tensor<2x!quant.uniform<u8:f32:0, {0.02:13,0.5:7}>>) -> tensor<2x!quant.uniform<u8:f32:0, {0.02:13,0.5:7}>>
+    %d = quant.dcast %a : tensor<2x!quant.uniform<u8:f32:0, {0.02:13,0.5:7}>> to tensor<2xf32>
+    // expected-remark@+1 {{[fold-casts: other-parameters]}}
+    %b = quant.qcast %d : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:5>>
+    onnx.Yield(%k, %b) : (tensor<i1>, tensor<2x!quant.uniform<u8:f32, 0.03:5>>) -> ()
+  } : (tensor<i64>) -> tensor<?x2x!quant.uniform<u8:f32, 0.03:5>>
+  func.return %s : tensor<?x2x!quant.uniform<u8:f32, 0.03:5>>
+}

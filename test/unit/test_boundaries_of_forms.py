@@ -105,6 +105,7 @@ def test_lines_have_the_coordinates_of_pixels(mode: str, old: int, new: int):
         (4, 1, [1]),
         (3, 4, [0, 0, 1, 2]),
         (4, 7, [0, 0, 1, 1, 2, 3, 3]),
+        (4, 6, [0, 1, 2, 2, 3, 3]),
         (3, 3, None),
     ],
 )

@@ -372,3 +372,15 @@ def test_neutral_constants(call: str, constant: str, place: int | None):
     promise = op.get_trait(Copies)
     assert promise is not None
     assert promise.place(op) == place
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "place"), [("2x3", "3", 1), ("2x3", "1x2x3", None), ("*", "3", None), ("2x3", "*", None)]
+)
+def test_what_a_condition_of_one_value_selects_has_the_shape_of_the_result(
+    own: str, other: str, place: int | None
+):
+    op = last_op(f"x: {own}xf32\nz: {other}xf32\nk = [1] : i1\ny = Where(k, x, z) : *xf32")
+    promise = op.get_trait(Copies)
+    assert promise is not None
+    assert promise.place(op) == place

@@ -10,6 +10,7 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
+from qdialect.forms.equations import _terms  # pyright: ignore[reportPrivateUsage]
 from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
@@ -87,3 +88,19 @@ def test_reason_of_an_equation_that_is_no_product(form: str, advice: str) -> Non
     (einsum,) = (stays for stays in report.floats if stays.op == "Einsum")
     assert einsum.blocked.id == "no-form"
     assert einsum.blocked.fix == advice
+
+
+@pytest.mark.parametrize(
+    ("equation", "ranks", "expected"),
+    [
+        ("ij,jk->ik", (2, 2), ("ij", "jk", "ik")),
+        ("ij,jk->ik", (3, 2), None),
+        ("ij,jk->ik", (2, 1), None),
+        ("...ij,jk->...ik", (3, 2), ("9ij", "jk", "9ik")),
+        ("ij,jk,kl->il", (2, 2), None),
+    ],
+)
+def test_terms_have_as_many_indices_as_operands_have_axes(
+    equation: str, ranks: tuple[int, int], expected: tuple[str, str, str] | None
+):
+    assert _terms(equation, ranks) == expected

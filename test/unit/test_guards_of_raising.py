@@ -196,6 +196,12 @@ CASES = [
         s = [0.5, 0.25] : 2xf32
         y = MatMulNBits(x, w, s) {K = 16 : i64, N = 2 : i64, bits = 2 : i64, block_size = 16 : i64} : 3x2xf32
         """, {}, 21),
+    Case("raise-qoperator", "storage-type", """
+        x: 3x4xf32
+        w = [33, 101, 169, 237] : 1x4x1xui8
+        s = [0.5, 0.25, 1.0, 2.0] : 4xf32
+        y = MatMulNBits(x, w, s) {K = 4 : i64, N = 1 : i64, bits = 8 : i64} : 3x1xf32
+        """, {}, 21),
     Case("raise-qoperator", "other-activation", """
         x: 1x1x3x3xf32
         w = [1.0] : 1x1x1x1xf32

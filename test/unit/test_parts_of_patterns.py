@@ -203,6 +203,13 @@ def test_as_many_integers_are_tried_as_the_most(monkeypatch: pytest.MonkeyPatch)
         assert tried(type) is expected
 
 
+def test_integers_of_many_scales_are_not_all_tried(monkeypatch: pytest.MonkeyPatch):
+    type = UniformType.per_axis(Storage.of("i8"), 0, [512.0] * 3).replace(expressed=f16)
+    for most, expected in ((765, True), (764, False)):
+        monkeypatch.setattr(casts, "MOST", most)
+        assert casts.settles.__wrapped__(type) is expected
+
+
 @pytest.mark.parametrize(("size", "computed"), [(1 << 14, True), ((1 << 14) + 1, False)])
 def test_a_result_of_so_many_bytes_is_computed(size: int, computed: bool):
     op = last_op(f"k = [1.0] : 1xf32\nn = [{size}] : 1xi64\ny = Expand(k, n) : {size}xf32")
