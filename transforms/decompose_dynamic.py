@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type, IntegerType, f32
+from xdsl.dialects.builtin import IntegerType, f32
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -28,7 +28,7 @@ from qdialect.dialects.onnx_types import element_of, tensor_type, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
-from qdialect.ir.values import constant_array
+from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
@@ -92,9 +92,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
             return OTHER_READER
         casts = [use.operation for use in user.results[0].uses]
         conversions = [c for c in casts if isinstance(c, OnnxOp) and c.get_trait(Converts) is not None]
-        if len(conversions) < len(casts) or any(
-            not isinstance(element_of(c.results[0].type), Float32Type) for c in conversions
-        ):
+        if len(conversions) < len(casts) or not all(is_float32(c.results[0]) for c in conversions):
             return OTHER_READER
         weight, zero = constant_array(user.operands[1]), user.input(3)
         zeros = np.zeros((), np.int8) if zero is None else constant_array(zero)

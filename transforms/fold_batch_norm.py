@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
@@ -42,6 +41,7 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import (
+    byte_type,
     constant,
     normal_axis,
     rank_of,
@@ -275,13 +275,13 @@ class FoldAlone(OnTrait[Affine]):
         if not isinstance(map, AffineMap) or map.axis is None:
             return None
         chain = chain_to(op, map)
-        source = chain.source.owner
-        if not isinstance(source, DequantizeOp):
+        source = under(chain.source, DequantizeOp)
+        if source is None:
             return None
         if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
             return None  # it has an integer kernel of its own
-        type, shape = source.element_type, shape_of(op.results[0].type)
-        if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
+        shape = shape_of(op.results[0].type)
+        if byte_type(source) is None:
             return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
         if (
             shape is None

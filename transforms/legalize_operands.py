@@ -10,14 +10,13 @@ u8. On processors that multiply tiles of 16 channels they take up to 1.2 times a
 multiple of these.
 """
 
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.exactness import Exactness
-from qdialect.ir.values import is_constant
+from qdialect.ir.values import is_constant, is_float32
 from qdialect.patterns.affine import SECOND_CONSUMER
 from qdialect.patterns.reading import retyped
 from qdialect.patterns.signedness import signed
@@ -79,7 +78,7 @@ def _is_made_in_float(op: Operation) -> bool:
         return True
     if op.get_trait(Commutes) is not None or op.get_trait(Linear) is not None:
         return False
-    return any(isinstance(element_of(v.type), Float32Type) for v in op.operands)
+    return any(map(is_float32, op.operands))
 
 
 class LegalizeOperandsPass(TargetPass):

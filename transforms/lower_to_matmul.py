@@ -35,6 +35,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
+from qdialect.ir.values import is_float32
 from qdialect.numerics.pixels import Pixels, fraction_digits
 from qdialect.patterns.convolution.layout import is_between, is_float_convolution, is_lowered_convolution
 from qdialect.patterns.targeted import ForTarget, TargetPass
@@ -90,7 +91,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
     def _is_supported(self, op: OnnxOp, taps: int) -> bool:
         """True for float32, and for bytes whose interpolation was measured."""
         measured = taps == 2 and BYTE in self._target.costs.get(INTERPOLATION, {})
-        return element_of(op.operands[0].type) == f32 or (_is_bytes(op) and measured)
+        return is_float32(op.operands[0]) or (_is_bytes(op) and measured)
 
     def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> bool:
         """True if the products take less time; an unknown size counts as 1."""

@@ -23,12 +23,12 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, known_element, tensor_type, with_element
+from qdialect.dialects.onnx_types import known_element, tensor_type, with_element
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant_array, is_constant, rank_of
+from qdialect.ir.values import constant_array, is_constant, is_float32, rank_of
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
@@ -124,7 +124,7 @@ def _scaling(op: OnnxOp, axis: int, step: SSAValue, channels: int) -> _Scaling |
     rank, cast = rank_of(op.results[0]), single_user(op.results[0])
     if cast is None or cast.get_trait(Converts) is None:
         return NO_RESCALE
-    if not isinstance(element_of(cast.results[0].type), Float32Type):
+    if not is_float32(cast.results[0]):
         return NO_RESCALE
     product = single_user(cast.results[0])
     if product is None or not _multiplies(product):

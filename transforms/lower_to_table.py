@@ -40,7 +40,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant, real_constant, under_dequantize
+from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
 from qdialect.patterns.functions import ELEMENTWISE, ComposeArithmetic, ComposeFunction, applied, run_beside
 from qdialect.patterns.targeted import ForTarget, TargetPass
@@ -57,14 +57,6 @@ MOST_APART = 0.5
 """Greatest distance of a function from what it stands for, in steps of the result."""
 MOST = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
-
-
-def _eight_bits(value: SSAValue) -> UniformType | None:
-    """The type of a value if suitable for a table: 8 bits, per tensor, expressed in f32; None otherwise."""
-    type = quantized_of(value.type)
-    if type is None or not type.is_per_tensor or type.storage.width != 8:
-        return None
-    return type if isinstance(type.expressed, Float32Type) else None
 
 
 @dataclass
@@ -105,8 +97,8 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
         if one in seen or (tensor is not None and tensor.data.count == 1):
             continue
         seen.add(one)
-        ends = _eight_bits(one) is not None and one is not value
-        if tensor is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
+        ends = byte_type(one) is not None and one is not value
+        if tensor is not None or (quantized_of(one.type) is not None and byte_type(one) is None):
             return None
         if (
             isinstance(one.owner, Block)
@@ -130,7 +122,7 @@ class LowerToTable(ForTarget):
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         costs, result = self._target.costs.get(ELEMENTWISE), op.results[0]
-        if costs is None or _eight_bits(result) is None or self._goes_on(result):
+        if costs is None or byte_type(result) is None or self._goes_on(result):
             return None
         cone, type = _cone(result), uniform_of(result.type)
         if cone is None or cone.source is None:
@@ -172,7 +164,7 @@ class LowerToTable(ForTarget):
         user = next(iter(value.uses)).operation
         while isinstance(user, DequantizeOp) and user.results[0].has_one_use():
             user = next(iter(user.results[0].uses)).operation
-        cone = _cone(user.results[0]) if _computes(user) and _eight_bits(user.results[0]) else None
+        cone = _cone(user.results[0]) if _computes(user) and byte_type(user.results[0]) else None
         return cone is not None and value.owner in cone.ops
 
     def _cost(self, op: Operation, cone: _Cone, costs: dict[str, float]) -> float:

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.values import is_float32
 from qdialect.promises.joins import Joins, KnownRange
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -59,7 +58,7 @@ class QuantizeBranch(OnTrait[Joins]):
         for k, value in enumerate(op.operands):
             if isinstance(value.owner, DequantizeOp | ConstantOp):
                 continue
-            if not isinstance(element_of(value.type), Float32Type):
+            if not is_float32(value):
                 continue
             type = _pair_on(value)
             known = value.op.get_trait(KnownRange) if isinstance(value, OpResult) else None

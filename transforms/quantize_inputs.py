@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.ir.values import constant, under
+from qdialect.ir.values import constant, is_float32, under
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -45,7 +44,7 @@ class QuantizeInput(OnTrait[Linear]):
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         x = op.operands[0]
-        if not isinstance(x, BlockArgument) or not isinstance(element_of(x.type), Float32Type):
+        if not isinstance(x, BlockArgument) or not is_float32(x):
             return None
         if not _is_integers(op.operands[1]):
             return None

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -25,7 +24,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
-from qdialect.ir.values import constant_array, rank_of, under
+from qdialect.ir.values import constant_array, is_float32, rank_of, under
 from qdialect.numerics import Array, sums
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
@@ -83,7 +82,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
         user = single_user(user.results[0])
     if user is None:
         return _second_consumer("integer sum")
-    if user.get_trait(Converts) is None or not isinstance(element_of(user.results[0].type), Float32Type):
+    if user.get_trait(Converts) is None or not is_float32(user.results[0]):
         return Blocked(
             "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"
         )

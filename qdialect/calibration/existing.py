@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue, Use
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, UniformType
-from qdialect.ir.values import constant
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.ir.values import byte_type, constant
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
@@ -27,25 +26,17 @@ def is_integer(op: Operation) -> bool:
     if isinstance(op, ConstantOp):
         return False
     if isinstance(op, DequantizeOp):
-        return constant(op.operands[0]) is None and _usable(op.operands[0]) is not None
+        return constant(op.operands[0]) is None and byte_type(op.operands[0]) is not None
     if isinstance(op, QuantizeOp):
-        return _usable(op.results[0]) is not None
+        return byte_type(op.results[0]) is not None
     return isinstance(op, OnnxOp) and any(is_quantized(v) for v in (*op.operands, *op.results))
-
-
-def _usable(value: SSAValue) -> UniformType | None:
-    """The quantized type of a value if 8-bit and per tensor, as for activations; None otherwise."""
-    type = quantized_of(value.type)
-    if type is None or not type.is_per_tensor or type.storage.width != BYTE_BITS:
-        return None
-    return type if isinstance(type.expressed, Float32Type) else None
 
 
 def own_type(value: SSAValue) -> UniformType | None:
     """The type that a float is dequantized from, or to which all its quantizes convert it; None if there is none."""
     if isinstance(value.owner, DequantizeOp):
-        return _usable(value.owner.operands[0])
-    types = {_usable(cast.results[0]) for cast in quantizes(value)}
+        return byte_type(value.owner.operands[0])
+    types = {byte_type(cast.results[0]) for cast in quantizes(value)}
     return types.pop() if len(types) == 1 else None
 
 

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
-from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, UniformType
 
 
 def quantized_type(value: SSAValue) -> UniformType | None:
@@ -86,6 +86,14 @@ def ints_of(op: OnnxOp, name: str, place: int) -> tuple[int, ...] | None:
 def is_float32(value: SSAValue) -> bool:
     """True if a value is a tensor of float32."""
     return isinstance(element_of(value.type), Float32Type)
+
+
+def byte_type(value: SSAValue) -> UniformType | None:
+    """The quantized type of a value if kernels take such activations: 8 bits, one scale, of f32; None otherwise."""
+    type = quantized_of(value.type)
+    if type is None or not type.is_per_tensor or type.storage.width != BYTE_BITS:
+        return None
+    return type if isinstance(type.expressed, Float32Type) else None
 
 
 def rank_of(value: SSAValue) -> int | None:

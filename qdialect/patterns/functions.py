@@ -7,20 +7,18 @@ from functools import cache
 from math import inf
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import float_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
-from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.forms.arithmetic import EndsArithmetic
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
 from qdialect.ir.place import insert_before, remove
-from qdialect.ir.values import constant_array
+from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
@@ -60,7 +58,7 @@ class ComposeFunction(OnTrait[Elementwise]):
         """What each function gives at `_numbers()`; None if onnxruntime cannot say."""
 
     def match(self, op: OnnxOp, promise: Elementwise, rewriter: Rewriter, /) -> Blocked | None:
-        if not self._costs or not isinstance(element_of(op.results[0].type), Float32Type):
+        if not self._costs or not is_float32(op.results[0]):
             return None
         opset = onnx_opset(op)
         known = [f for f in FUNCTIONS if f.name in self._costs and opset >= f.opset]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Promise, always
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,11 @@ class ZeroByDefault(Promise):
     places: Sequence[int]
 
 
-def _always(op: OnnxOp) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class AllResults(Promise):
     """The op computes something else, or is invalid, if a result that nobody reads is left out."""
 
-    applies: Callable[[OnnxOp], bool] = _always
+    applies: Callable[[OnnxOp], bool] = always
 
 
 def _skips_elements(op: OnnxOp) -> bool:

@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, f32, i1
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element, quantized_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import per_tensor
-from qdialect.ir.values import constant_array, real_constant
+from qdialect.ir.values import constant_array, is_float32, real_constant
 from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
 Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
@@ -56,7 +56,7 @@ def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[i
 
 
 def _is_float(value: SSAValue) -> bool:
-    return quantized_of(value.type) is not None or isinstance(element_of(value.type), Float32Type)
+    return quantized_of(value.type) is not None or is_float32(value)
 
 
 def _of_reals(function: Function, count: int | None, op: OnnxOp, site: LinalgSite) -> Blocked | None:

@@ -14,13 +14,14 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, known_element, known_shape
+from qdialect.dialects.onnx_types import known_element, known_shape
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.geometry import Pool, pool, pool_counts, reduced_axes
 from qdialect.forms.linalg.scalars import centred, dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import COMPARED_TYPE, per_tensor
+from qdialect.ir.values import is_float32
 from qdialect.reasons import Blocked, Refused, unblocked
 
 LEAST = float(np.finfo(np.float32).min)
@@ -42,7 +43,7 @@ def types_of(op: OnnxOp) -> Types:
     """The types of a reduction on quantized elements or float32. Raises Refused for others."""
     x, y = unblocked(per_tensor(op.operands[0])), unblocked(per_tensor(op.results[0]))
     for value, type in ((op.operands[0], x), (op.results[0], y)):
-        if type is None and not isinstance(element_of(value.type), Float32Type):
+        if type is None and not is_float32(value):
             raise Refused(OTHER_ELEMENT)
     return Types(x, y)
 
