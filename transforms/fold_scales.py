@@ -38,7 +38,7 @@ from qdialect.patterns.affine import (
     new_constant,
     with_parts,
 )
-from qdialect.promises.affine import AffineMap
+from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.arithmetic import producer
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -251,6 +251,13 @@ class FoldBelow(OnTrait[Linear]):
         return None
 
 
+def _is_affine_of_integers(value: SSAValue) -> bool:
+    """True if `value` is dequantized, or affine in such: divided, `fold-batch-norm` would make it a convolution."""
+    while isinstance(map := affine_map(value), AffineMap) and isinstance(value, OpResult):
+        value = value.op.operands[map.place]
+    return isinstance(value.owner, DequantizeOp)
+
+
 def _divide(value: SSAValue, rewriter: Rewriter) -> None:
     """
     Divide by the scales in front of the quantize that `value` comes from, which is then per tensor: of channels last,
@@ -262,7 +269,7 @@ def _divide(value: SSAValue, rewriter: Rewriter) -> None:
     if not isinstance(op, QuantizeOp) or op.element_type.axis != 1:
         return
     x, type, rank = op.operands[0], op.element_type, rank_of(op.operands[0])
-    if np.unique(type.zero_points).size > 1 or rank is None:
+    if np.unique(type.zero_points).size > 1 or rank is None or _is_affine_of_integers(x):
         return
     steps = constant_op(type.scales.reshape(-1, *[1] * (rank - 2)), f"{tensor_name(op)}_steps")
     divided = op_named("", "Div").build([x, steps.results[0]], [x.type])

@@ -43,6 +43,24 @@ func.func @parts(%x: tensor<1x2x5x3xf32>) -> (tensor<1x1x5x3x!quant.uniform<i8:f
   func.return %ra, %rb : tensor<1x1x5x3x!quant.uniform<i8:f32, 0.25>>, tensor<1x1x5x3x!quant.uniform<i8:f32, 0.25>>
 }
 
+// A product of integers would be folded with the division when the result is compiled again: the scales stay.
+// CHECK-LABEL: func.func @affine_of_integers(
+// CHECK-NOT: onnx.Div(
+// CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
+// CHECK: quant.scast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32, 1.0>>
+// CHECK: onnx.Conv(
+func.func @affine_of_integers(%x: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.1>>) -> tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[3.0, 0.5] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %r = quant.dcast %x : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.1>> to tensor<1x2x5x3xf32>
+  %m = onnx.Mul(%r, %k) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %q = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5,2.0}>>
+  %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5,2.0}>> to tensor<1x2x5x3xf32>
+  %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %s = quant.qcast %y : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>>
+  func.return %s : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>>
+}
+
 // CHECK-LABEL: func.func @unmoved_zero_points(
 // CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
 func.func @unmoved_zero_points(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>> {
