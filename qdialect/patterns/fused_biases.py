@@ -17,17 +17,17 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     True if a session would count a float bias in front of `quantize` in steps of x_scale * w_scale that are too fine
     for int32, or so coarse that the bias moves by more than a step of the result.
     """
-    if (found := _biased(op)) is None:
+    biased = _biased(op)
+    if biased is None:
         return False
-    linear, bias = found
+    linear, bias = biased
     casts = map(written_dequantize, linear.operands[:2])
     x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
     result = quantize_type(quantize)
     if not isinstance(x, UniformType) or not x.is_per_tensor or not _are_fused(x, result):
         return False
-    weight = constant_array(
-        linear.operands[1]
-    )  # floats, which a session quantizes, between the casts of others
+    # One in float, beside an activation between casts, is quantized by the session.
+    weight = constant_array(linear.operands[1])
     steps = w.scales if isinstance(w, UniformType) else None if weight is None else sums.range_scale(weight)
     if steps is None or steps.size not in (1, bias.size):
         return False
