@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
+from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import (
     Parameters,
@@ -179,14 +179,9 @@ class PairWriter:
 
     def _reading(self, value: SSAValue, anchor: Operation) -> OnnxOp:
         """A DequantizeLinear of the integers under storage cast `value`, by its type."""
-        type, name = uniform_of(value.type), wish(value)
-        if isinstance(value.owner, StorageCastOp):
-            integers = value.owner.operands[0]
-        else:
-            cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
-            self._rewriter.insert_before(anchor, [cast])
-            integers = cast.results[0]
-        new = cast_op(False, integers, type, self._parameters, anchor, name)
+        cast, name = value.owner, wish(value)
+        assert isinstance(cast, StorageCastOp)  # whatever else gives integers is written already
+        new = cast_op(False, cast.operands[0], uniform_of(value.type), self._parameters, anchor, name)
         new.location = location(f"{name}_DequantizeLinear", [f"{name}_dequantized"])
         return new
 
