@@ -132,19 +132,19 @@ class _Exporter:
     ) -> None:
         """Write a block's operations and its outputs `values`, each with its stated type and name."""
         copies: list[tuple[SSAValue, str]] = []
+        known: set[str] = set()
         for value, (type, name, row) in zip(values, stated, strict=True):
+            _write_value(type, name, row, graph.output.add())
+            if name in known:  # one tensor, stated as an output twice
+                continue
+            known.add(name)
             owner = value.owner
-            if (
-                owner is block
-                or not isinstance(owner, Operation)
-                or owner.parent is not block
-                or self.names.named(value)
-            ):
+            elsewhere = not isinstance(owner, Operation) or owner.parent is not block
+            if elsewhere or self.names.named(value):
                 if not (isinstance(value, BlockArgument) and self.names.of(value) == name):
                     copies.append((value, name))
             else:
                 self.names.give(value, name)
-            _write_value(type, name, row, graph.output.add())
         outputs = set(values)
         for op in block.ops:
             if not isinstance(op, ReturnOp | YieldOp):

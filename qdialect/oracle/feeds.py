@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ INTEGERS = 2
 """Exclusive bound of integer inputs of 16 bits and more: they are indices, lengths and masks."""
 SIZES = (1, 8, 32, 224, 512)
 """Sizes tried in order for open dimensions; the first axis is the batch and stays 1."""
+LARGEST = 1 << 28
+"""Most elements of an input: a model may state any size."""
 OVERSHOOT = 1.1
 """Factor by which a float input exceeds the range of its quantize, to cover saturation."""
 GIVE_INPUTS = "give inputs: --data for `quantize`, else --check-numerics=INPUTS.npz"
@@ -60,6 +63,8 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
     if shape is None or element is None:
         raise UserError(f"the type of input '{name}' is not known", GIVE_INPUTS)
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
+    if prod(sizes) > LARGEST:
+        raise UserError(f"input '{name}' is stated to have {prod(sizes)} elements", GIVE_INPUTS)
     dtype = np.dtype(element.dtype)
     if 0 < element.bits < SMALLEST:
         raise UserError(f"input '{name}' holds integers of {element.bits} bits", "cast it inside the graph")

@@ -19,6 +19,7 @@ from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
+from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.session import run
 from qdialect.text.assembly import parse_module, print_module
 
@@ -368,3 +369,17 @@ def test_a_sparse_initializer_that_is_an_input_is_a_constant():
     written = export_model(import_model(proto))
     assert [one.name for one in written.graph.input] == ["x"]
     assert np.array_equal(run(written, {"x": X})[0], expected[0])
+
+
+def test_an_output_that_is_stated_twice_is_one_tensor():
+    """The file defined it twice, which onnxruntime refuses."""
+    proto = model([node("Relu", ["x"], ["y"])], outputs=[value("y"), value("y")])
+    written = export_model(import_model(proto))
+    assert [one.name for one in written.graph.output] == ["y", "y"]
+    assert np.array_equal(run(written, {"x": X})[1], run(proto, {"x": X})[1])
+
+
+def test_no_input_of_a_stated_size_is_filled_whatever_it_is():
+    module = import_model(model([node("Abs", ["x"], ["y"])], [value("x", (1 << 40, 1 << 20))], [value("y")]))
+    with pytest.raises(UserError, match="is stated to have 1152921504606846976 elements; give inputs"):
+        random_feeds(module)
