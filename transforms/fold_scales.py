@@ -38,6 +38,7 @@ from qdialect.patterns.affine import (
     new_constant,
     with_parts,
 )
+from qdialect.patterns.lifted import move_of
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.arithmetic import producer
 from qdialect.promises.base import Commutes
@@ -251,11 +252,21 @@ class FoldBelow(OnTrait[Linear]):
         return None
 
 
-def _is_affine_of_integers(value: SSAValue) -> bool:
-    """True if `value` is dequantized, or affine in such: divided, `fold-batch-norm` would make it a convolution."""
-    while isinstance(map := affine_map(value), AffineMap) and isinstance(value, OpResult):
-        value = value.op.operands[map.place]
-    return isinstance(value.owner, DequantizeOp)
+def _folds_later(value: SSAValue) -> bool:
+    """
+    True if a division of `value` would fold: of what is affine in integers into a convolution of its own, of what is
+    moved from a linear op into that. A second compilation would write another form then.
+    """
+    is_moved = False
+    while isinstance(value, OpResult):
+        map, move = affine_map(value), move_of(value)
+        if isinstance(map, AffineMap):
+            value = value.op.operands[map.place]
+        elif move is not None:
+            value, is_moved = move.operands[0], True
+        else:
+            break
+    return isinstance(value.owner, DequantizeOp) or (is_moved and linear_of(value) is not None)
 
 
 def _divide(value: SSAValue, rewriter: Rewriter) -> None:
@@ -269,7 +280,7 @@ def _divide(value: SSAValue, rewriter: Rewriter) -> None:
     if not isinstance(op, QuantizeOp) or op.element_type.axis != 1:
         return
     x, type, rank = op.operands[0], op.element_type, rank_of(op.operands[0])
-    if np.unique(type.zero_points).size > 1 or rank is None or _is_affine_of_integers(x):
+    if np.unique(type.zero_points).size > 1 or rank is None or _folds_later(x):
         return
     steps = constant_op(type.scales.reshape(-1, *[1] * (rank - 2)), f"{tensor_name(op)}_steps")
     divided = op_named("", "Div").build([x, steps.results[0]], [x.type])

@@ -32,7 +32,7 @@ class LiftAffine(OnTrait[Affine]):
         if not isinstance(map, AffineMap):
             return None
         value = op.operands[map.place]
-        move = _move_of(value)
+        move = move_of(value)
         if move is None or not _is_of_linear(move.operands[0], op):
             return None
         source = move.operands[0]
@@ -45,7 +45,7 @@ class LiftAffine(OnTrait[Affine]):
         return None
 
 
-def _move_of(value: SSAValue) -> OnnxOp | None:
+def move_of(value: SSAValue) -> OnnxOp | None:
     """The op that gives `value` if it transposes or reshapes its first operand."""
     op = producer(value)
     commutes = None if op is None else op.get_trait(Commutes)
@@ -56,7 +56,7 @@ def _move_of(value: SSAValue) -> OnnxOp | None:
 
 def _is_of_linear(value: SSAValue, user: OnnxOp) -> bool:
     """True if `value` is the float result of an op with a constant weight, in the block of `user`, or moved from it."""
-    while (move := _move_of(value)) is not None:
+    while (move := move_of(value)) is not None:
         value = move.operands[0]
     op = producer(value)
     if op is None or op.parent is not user.parent or linear_of(value) is None:

@@ -61,6 +61,23 @@ func.func @affine_of_integers(%x: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.1>>) -
   func.return %s : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>>
 }
 
+// Likewise of a product that is only moved: the division would become part of the weight.
+// CHECK-LABEL: func.func @moved_product(
+// CHECK-NOT: onnx.Div(
+// CHECK: quant.qcast %{{.*}} to tensor<1x2x2x3x!quant.uniform<i8:f32:1,
+// CHECK: onnx.Conv(
+func.func @moved_product(%x: tensor<1x2x3x1xf32>) -> tensor<1x2x2x3x!quant.uniform<i8:f32, 0.25>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %v = onnx.Constant() {value = #onnx.tensor<[3.0, 0.5] : tensor<1x2xf32>>} : () -> tensor<1x2xf32>
+  %m = onnx.MatMul(%x, %v) : (tensor<1x2x3x1xf32>, tensor<1x2xf32>) -> tensor<1x2x3x2xf32>
+  %t = onnx.Transpose(%m) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x2x3x2xf32>) -> tensor<1x2x2x3xf32>
+  %q = quant.qcast %t : tensor<1x2x2x3xf32> to tensor<1x2x2x3x!quant.uniform<i8:f32:1, {0.5,2.0}>>
+  %d = quant.dcast %q : tensor<1x2x2x3x!quant.uniform<i8:f32:1, {0.5,2.0}>> to tensor<1x2x2x3xf32>
+  %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x2x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x2x3xf32>
+  %s = quant.qcast %y : tensor<1x2x2x3xf32> to tensor<1x2x2x3x!quant.uniform<i8:f32, 0.25>>
+  func.return %s : tensor<1x2x2x3x!quant.uniform<i8:f32, 0.25>>
+}
+
 // CHECK-LABEL: func.func @unmoved_zero_points(
 // CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
 func.func @unmoved_zero_points(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>> {
