@@ -4,16 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from guard_cases import Case, parsed, text
 from onnx import TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
+from xdsl.dialects.func import FuncOp
 
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
-from qdialect.ir.names import location, settle_names, tensor_name
+from qdialect.ir.names import location, settle_names, tensor_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
+from qdialect.patterns.parameters import name_parameters
 
 MARK = b"zz-mark-zz"
 
@@ -99,6 +102,30 @@ def test_parameters_are_named_after_their_tensors(step: float):
         "kernel_dequantized": ["kernel", "kernel_scale", "kernel_zero_point"],
         "y": ["a_dequantized", "kernel_dequantized"],
     }
+
+
+NODES = {
+    "quantize": ("x: 2x3xf32", "y = QuantizeLinear(x, s, z) : 2x3xui8", "y"),
+    "dequantize": ("x: 2x3xui8", "y = DequantizeLinear(x, s, z) : 2x3xf32", "x"),
+    "kernel": ("x: 2x3xui8", "y = QLinearSigmoid(x, s, z, t, z) : 2x3xui8", "x"),
+}
+
+
+@pytest.mark.parametrize("case", NODES)
+def test_parameters_are_named_after_the_tensor_of_their_first_reader(case: str):
+    argument, node, tensor = NODES[case]
+    constants = "s = [0.5] : f32\nz = [3] : ui8\nt = [0.25] : f32"
+    _, module = parsed(text(Case("", "", f"{argument}\n{constants}\n{node}")))
+    (function,) = (op for op in module.walk() if isinstance(op, FuncOp))
+    *scales, last, end = function.body.block.ops
+    last.location = location("", ["y"])
+    for one in scales:
+        one.location = location("", ["old_scale"])
+    name_parameters(module)
+    named = wish(last.operands[0]) if tensor == "x" else "y"
+    names = [f"{named}_scale", f"{named}_zero_point", "y_scale" if case == "kernel" else "old_scale"]
+    assert [tensor_name(one) for one in scales] == names
+    assert end.operands[0] is last.results[0]
 
 
 def test_a_constant_is_called_as_none_that_a_session_adds():
