@@ -191,7 +191,7 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     target, weights = r.target.name, r.form != "integer"
     own = _stage("legalize", "the target's own storage types", target=target, weights=weights)
     legalize = [_behind(own, "fuse-quantized") if r.form == "qoperator" else own]
-    if r.form == "qdq" if r.target.symmetric_weights else r.target.least_bits > 1:
+    if r.target.least_bits > 1 and (r.form == "qdq" or not r.target.symmetric_weights):
         exact = {"exact": True} if r.is_exact else {}
         because = "zero points that a change of signedness does not remove, and bits that no kernel reads"
         legalize.append(_stage("legalize-weights", because, target=target, **exact))
