@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from onnx import ModelProto
+from onnx import ModelProto, NodeProto
 from xdsl.dialects.builtin import ModuleOp
 
 from graphs.children import Ended, Report, results
@@ -91,12 +91,22 @@ def indices(model: ModelProto) -> set[str]:
     constants = {tensor.name for tensor in model.graph.initializer}
     integers: set[str] = set()
     for node in model.graph.node:
-        taken = [name for name in node.input if name and name not in constants]
+        taken = [name for name in selected(node) if name and name not in constants]
         if node.op_type in ("ArgMax", "ArgMin") or (taken and integers.issuperset(taken)):
             integers.update(node.output)
         elif not taken:
             constants.update(node.output)
     return integers
+
+
+def selected(node: NodeProto) -> list[str]:
+    """The tensors of the outer graph whose elements a node computes with; of an If, without its condition."""
+    if node.op_type != "If":
+        return list(node.input)
+    nodes = [inner for attribute in node.attribute for inner in attribute.g.node]
+    own = {name for inner in nodes for name in inner.output}
+    own.update(tensor.name for attribute in node.attribute for tensor in attribute.g.initializer)
+    return [name for inner in nodes for name in selected(inner) if name not in own]
 
 
 def sqnr(signal: float, noise: float) -> float:

@@ -2,6 +2,7 @@
 
 import pytest
 from ending_work import square
+from onnx.parser import parse_model
 
 import random_graphs
 from graphs.children import Ended, results
@@ -59,6 +60,21 @@ def test_a_seed_is_one_graph():
     first, second = random_case(3), random_case(3)
     assert first.model.SerializeToString() == second.model.SerializeToString()
     assert first.model.SerializeToString() != random_case(4).model.SerializeToString()
+
+
+def test_what_branches_select_of_indices_is_made_of_indices():
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x, bool c) => (float[2,1] y, float[2,3] z) {
+            i = ArgMax <axis = 1> (x)
+            f = Cast <to = 1> (i)
+            a = If (c) <then_branch = t () => (float[2,1] p) { p = Relu(f) },
+                        else_branch = e () => (float[2,1] q) { h = Neg(f) q = Exp(h) }>
+            b = If (c) <then_branch = u () => (float[2,3] r) { r = Relu(x) },
+                        else_branch = v () => (float[2,3] s) { s = Add(x, f) }>
+            y = Tanh(a)
+            z = Tanh(b)
+        }""")
+    assert random_graphs.indices(model) == {"i", "f", "a", "y"}
 
 
 def test_work_that_ends_its_process_ends_nothing_else():
