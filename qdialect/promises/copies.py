@@ -102,6 +102,16 @@ def _tile(op: OnnxOp) -> int | None:
     return 0 if repeats is not None and set(repeats) <= {1} else None
 
 
+def _trilu(op: OnnxOp) -> int | None:
+    """0 if no element lies beyond the diagonal: the last one on that side, in the corner, is kept."""
+    shape, diagonal = shape_of(op.operands[0].type), constant_ints(op.input(1)) if op.input(1) else [0]
+    if shape is None or diagonal is None or len(diagonal) != 1 or DYNAMIC in shape[-2:]:
+        return None
+    rows, columns = shape[-2:]
+    keeps = diagonal[0] <= 1 - rows if op.int_attr("upper", 1) else diagonal[0] >= columns - 1
+    return 0 if keeps else None
+
+
 def _alone(op: OnnxOp) -> int | None:
     """Concat or Sum of one tensor, Split into one."""
     return 0 if len(op.operands) == 1 == len(op.results) else None
@@ -170,6 +180,7 @@ COPIES: dict[tuple[str, str], Copies] = {
     ("", "Pad"): Copies(_pad),
     ("", "Expand"): Copies(_expand),
     ("", "Tile"): Copies(_tile),
+    ("", "Trilu"): Copies(_trilu),
     ("", "Concat"): Copies(_alone),
     ("", "Split"): Copies(_alone),
     ("", "Sum"): Copies(_alone),

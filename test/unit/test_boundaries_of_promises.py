@@ -375,6 +375,30 @@ def test_neutral_constants(call: str, constant: str, place: int | None):
 
 
 @pytest.mark.parametrize(
+    ("sizes", "diagonal", "upper", "place"),
+    [
+        ("5x3x4", "[-2] : i64", 1, 0), ("5x3x4", "[-1] : i64", 1, None), ("5x3x4", "[-2] : 1xi64", 1, 0),
+        ("5x3x4", "[3] : i64", 0, 0), ("5x3x4", "[2] : i64", 0, None), ("5x3x4", "[-2] : i64", 0, None),
+        ("?x1x4", "[0] : i64", 1, 0), ("?x1x4", "[1] : i64", 1, None), ("4x?", "[9] : i64", 0, None),
+        ("*", "[0] : i64", 1, None), ("1x4", "i64", 1, None),
+    ],
+)  # fmt: skip
+def test_triangles_that_keep_all(sizes: str, diagonal: str, upper: int, place: int | None):
+    operand = f"k = {diagonal}" if "[" in diagonal else f"k: {diagonal}"
+    op = last_op(f"x: {sizes}xf32\n{operand}\ny = Trilu(x, k) {{upper = {upper} : i64}} : {sizes}xf32")
+    promise = op.get_trait(Copies)
+    assert promise is not None
+    assert promise.place(op) == place
+
+
+def test_a_triangle_of_one_row_is_whole():
+    op = last_op("x: 1x4xf32\ny = Trilu(x) : 1x4xf32")
+    promise = op.get_trait(Copies)
+    assert promise is not None
+    assert promise.place(op) == 0
+
+
+@pytest.mark.parametrize(
     ("own", "other", "place"), [("2x3", "3", 1), ("2x3", "1x2x3", None), ("*", "3", None), ("2x3", "*", None)]
 )
 def test_what_a_condition_of_one_value_selects_has_the_shape_of_the_result(

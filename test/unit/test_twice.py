@@ -47,6 +47,11 @@ LATE = {
     "copies of inputs beside these are no join": (60000637, "openvino", None),
     "a bound of each channel says a size that scales alone said": (50005280, "onnxruntime", "qoperator"),
     "a clamp of a line in front of a requantize that saturates": (81009300, "onnxruntime", "qoperator"),
+    "a clamp in front of a requantize behind a triangle that is whole": (
+        93008060,
+        "onnxruntime",
+        "qoperator",
+    ),
 }
 """Graphs in which one cause each changed the second compilation."""
 
