@@ -14,7 +14,8 @@ from guard_cases import Case, parsed, text
 from test_boundaries_of_patterns import SPACE, last_op
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.ir.values import is_float32
 from qdialect.patterns.convolution import phases, search
 from qdialect.patterns.convolution.depth import DEEPEST, _slices
 from qdialect.patterns.convolution.phases import SpreadPhases, spread_phases
@@ -22,8 +23,9 @@ from qdialect.patterns.convolution.product import product_guard
 from qdialect.patterns.convolution.search import Plan, Search, _around, float_kernel
 from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec, Step
 from qdialect.patterns.convolution.width import Row, packed_widths, packings
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
-from qdialect.targets import Target
+from qdialect.targets import Target, target
 from qdialect.targets.pricing import (
     ALIGNED,
     FLOAT,
@@ -35,7 +37,7 @@ from qdialect.targets.pricing import (
     SUM,
     TERMS,
 )
-from qdialect.transforms.choose_convolution_form import ChooseConvolutionFormPass
+from qdialect.transforms.choose_convolution_form import ChooseConvolutionForm, ChooseConvolutionFormPass
 
 FREE: dict[str, float] = dict.fromkeys(TERMS, 0.0)
 
@@ -243,3 +245,34 @@ def test_sizes_that_are_not_known_stay_so(form: str, body: str, sizes: str, op: 
     built = [one for one in module.walk() if isinstance(one, OnnxOp) and one.op_type == op]
     known = [shape_of(one.results[0].type) or () for one in built]
     assert ["x".join("?" if n == DYNAMIC else str(n) for n in shape) for shape in known] == shapes
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_a_tensor_of_one_channel_is_channels_last_as_it_is(inputs: int, outputs: int):
+    _, module = parsed(
+        text(
+            Case(
+                "",
+                "",
+                f"""
+        x: 1x{inputs}x5x3x!u
+        v: {inputs}x{inputs}x1x1x!t
+        w: {outputs}x{inputs}x1x1x!t
+        z: 2x{outputs}x1x1x!t
+        p = Conv(x, v) : 1x{inputs}x5x3x!u
+        f = Conv(p, w) : 1x{outputs}x5x3xf32
+        q = qcast f : 1x{outputs}x5x3x!u
+        y = Conv(q, z) : 1x2x5x3x!u""",
+            )
+        )
+    )
+    op = next(
+        op for op in module.walk() if isinstance(op, OnnxOp) and len(op.results) and is_float32(op.results[0])
+    )
+    window, (x, w) = op.get_trait(Window), (quantized_of(value.type) for value in op.operands[:2])
+    assert window is not None
+    assert x is not None
+    assert w is not None
+    spec = ChooseConvolutionForm(target("onnxruntime"))._spec(op, window, x, w)
+    assert not isinstance(spec, Blocked)
+    assert (spec.reads_last, spec.makes_last) == (inputs > 1, outputs > 1)
