@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
 from qdialect.dialects.onnx_base import OnnxOp, promise_of
+from qdialect.dialects.onnx_types import element_of, onnx_element
 from qdialect.dialects.quant import BYTE_BITS, UniformType
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array, sums
 from qdialect.promises.casts import dequantize_type, quantize_type, written_dequantize
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.reasons import Blocked
+
+
+def is_bytes(value: SSAValue) -> bool:
+    """True for a tensor of 8-bit elements."""
+    element = onnx_element(value.type)
+    return element is not None and element.bits == BYTE_BITS
+
+
+def are_of_one_type(first: SSAValue, last: SSAValue) -> bool:
+    """True if a session fuses an op between casts of these integers: of one type, or of bytes."""
+    return element_of(first.type) == element_of(last.type) or (is_bytes(first) and is_bytes(last))
 
 
 def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
@@ -21,26 +34,21 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     if biased is None:
         return False
     linear, bias = biased
-    casts = map(written_dequantize, linear.operands[:2])
-    x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
-    result = quantize_type(quantize)
-    if not isinstance(x, UniformType) or not x.is_per_tensor or not _are_fused(x, result):
+    above, weights = map(written_dequantize, linear.operands[:2])
+    if above is None or not are_of_one_type(above.operands[0], quantize.results[0]):
+        return False
+    x, w = dequantize_type(above), None if weights is None else dequantize_type(weights)
+    if not isinstance(x, UniformType) or not x.is_per_tensor:
         return False
     # One in float, beside an activation between casts, is quantized by the session.
     weight = constant_array(linear.operands[1])
     steps = w.scales if isinstance(w, UniformType) else None if weight is None else sums.range_scale(weight)
     if steps is None or steps.size not in (1, bias.size):
         return False
+    result = quantize_type(quantize)
     moved, overflow = sums.moved_bias(bias, x.scales, steps)
     is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
     return is_coarse or bool(overflow.any())
-
-
-def _are_fused(x: UniformType, result: UniformType | Blocked) -> bool:
-    """True if a session fuses an op between casts of these types."""
-    if isinstance(result, Blocked):
-        return True
-    return x.storage == result.storage or x.storage.width == result.storage.width == BYTE_BITS
 
 
 def _biased(op: OnnxOp) -> tuple[OnnxOp, Array] | None:

@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
-from qdialect.dialects.onnx_types import element_of, onnx_element, shape_of
+from qdialect.dialects.onnx_types import onnx_element, shape_of
 from qdialect.dialects.quant import BYTE_BITS, UniformType
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
@@ -40,7 +40,7 @@ from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.patterns.fused_biases import loses_bias
+from qdialect.patterns.fused_biases import are_of_one_type, is_bytes, loses_bias
 from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import (
@@ -168,7 +168,7 @@ def _part_kernel(
     quantize: OnnxOp, op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], target: Target
 ) -> None:
     first, last = casts[0].operands[0], quantize.results[0]
-    is_one_type = element_of(first.type) == element_of(last.type) or (_is_bytes(first) and _is_bytes(last))
+    is_one_type = are_of_one_type(first, last)
     is_refused = is_one_type and (
         any(map(_has_scales, (quantize, *casts))) or (kernels.takes_any_scales and not _is_single(quantize))
     )
@@ -197,7 +197,7 @@ def _is_quantized_again(quantize: OnnxOp) -> bool:
         if op.get_trait(Linear) is not None:
             cast = brought_dequantize(op.operands[0])
             is_float = isinstance(op.operands[1].owner, ConstantOp)
-            return is_float and cast is not None and not _is_bytes(cast.operands[0])
+            return is_float and cast is not None and not is_bytes(cast.operands[0])
         if op.get_trait(Clamp) is None and op.op_type not in target(SESSION).moved_past:
             return False
         real = op.operands[0]
@@ -276,15 +276,15 @@ def _refused_product(op: OnnxOp) -> int | None:
     if linear is None or linear.has_bias:
         return None
     left, right = brought_dequantize(op.operands[0]), moved_dequantize(op.operands[1])
-    if left is None or right is None or not _is_bytes(right.operands[0]):
+    if left is None or right is None or not is_bytes(right.operands[0]):
         return None
     if right is not op.operands[1].owner:  # a session moves it below
-        return 1 if _has_scales(left) and _is_bytes(left.operands[0]) else None
+        return 1 if _has_scales(left) and is_bytes(left.operands[0]) else None
     if right.int_attr("block_size", 0):
         return 0
     of_columns = rank_of(op.operands[1]) == 2 and right.int_attr("axis", 1) in (1, -1)
     is_refused = _has_scales(left) or (_has_scales(right) and not of_columns)
-    return 1 if is_refused and _is_bytes(left.operands[0]) else None
+    return 1 if is_refused and is_bytes(left.operands[0]) else None
 
 
 def _is_rounded(op: OnnxOp) -> bool:
@@ -298,7 +298,7 @@ def _is_rounded(op: OnnxOp) -> bool:
     if promise is None or cast is None or promise.guard(op) is not None or op.int_attr("transB", 0):
         return False
     bias, weight = op.input(2), cast.operands[0]
-    if (bias is not None and rank_of(bias) != 1) or constant(weight) is None or not _is_bytes(weight):
+    if (bias is not None and rank_of(bias) != 1) or constant(weight) is None or not is_bytes(weight):
         return False
     of_columns = not cast.int_attr("block_size", 0) and (
         not _has_scales(cast) or cast.int_attr("axis", 1) in (1, -1)
@@ -314,7 +314,7 @@ def _hides_casts(value: SSAValue) -> bool:
     values, hides = [value], False
     for one in values:
         if (cast := written_dequantize(one)) is not None:
-            if not _is_bytes(cast.operands[0]):
+            if not is_bytes(cast.operands[0]):
                 return False
             continue
         move = one.owner
@@ -324,11 +324,6 @@ def _hides_casts(value: SSAValue) -> bool:
         hides |= move.op_type not in target(SESSION).moved_past
         values += [v for v in promise.operand_values(move) if v not in values]
     return hides
-
-
-def _is_bytes(value: SSAValue) -> bool:
-    element = onnx_element(value.type)
-    return element is not None and element.bits == BYTE_BITS
 
 
 def moved_dequantize(value: SSAValue) -> OnnxOp | None:

@@ -21,6 +21,7 @@ from qdialect.ir.values import (
 )
 from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.filling import diagonal_of
 from qdialect.promises.layout import slices_of, training
 from qdialect.reasons import Blocked
 
@@ -104,11 +105,11 @@ def _tile(op: OnnxOp) -> int | None:
 
 def _trilu(op: OnnxOp) -> int | None:
     """0 if no element lies beyond the diagonal: the last one on that side, in the corner, is kept."""
-    shape, diagonal = shape_of(op.operands[0].type), constant_ints(op.input(1)) if op.input(1) else [0]
-    if shape is None or diagonal is None or len(diagonal) != 1 or DYNAMIC in shape[-2:]:
+    shape, diagonal = shape_of(op.operands[0].type), diagonal_of(op)
+    if shape is None or diagonal is None or DYNAMIC in shape[-2:]:
         return None
     rows, columns = shape[-2:]
-    keeps = diagonal[0] <= 1 - rows if op.int_attr("upper", 1) else diagonal[0] >= columns - 1
+    keeps = diagonal <= 1 - rows if op.int_attr("upper", 1) else diagonal >= columns - 1
     return 0 if keeps else None
 
 

@@ -15,11 +15,17 @@ import numpy as np
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import constant_array, constant_ints, normal_axis, static_shape
+from qdialect.ir.values import constant_ints, normal_axis, static_shape
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.monotone import batch_or_channel
 from qdialect.reasons import UNKNOWN_RANK, Blocked
+
+
+def diagonal_of(op: OnnxOp) -> int | None:
+    """The diagonal at which a Trilu begins or ends: columns beside the main one; None if it is computed."""
+    listed = constant_ints(op.input(1)) if op.input(1) is not None else [0]
+    return listed[0] if listed is not None and len(listed) == 1 else None
 
 
 def triangle(op: OnnxOp) -> np.ndarray | Blocked:
@@ -27,11 +33,10 @@ def triangle(op: OnnxOp) -> np.ndarray | Blocked:
     shape = static_shape(op.operands[0])
     if shape is None:
         return UNKNOWN_RANK
-    diagonal = constant_array(op.input(1)) if op.input(1) is not None else np.array(0)
-    if diagonal is None or diagonal.size != 1:
+    k = diagonal_of(op)
+    if k is None:
         return NOT_CONSTANT
     places = np.ones(shape[-2:], bool)
-    k = int(diagonal.reshape(-1)[0])
     return np.triu(places, k) if op.int_attr("upper", 1) else np.tril(places, k)
 
 

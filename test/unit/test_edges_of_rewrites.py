@@ -121,10 +121,10 @@ IN_GEMM = "g = Gemm(d, v, b) : 2x2xf32"
 ADDED = "m = MatMul(d, v) : 2x2xf32\n    g = Add({}) : 2x2xf32"
 
 
-@pytest.mark.parametrize("sum", [IN_GEMM, ADDED.format("m, b"), ADDED.format("b, m")])
+@pytest.mark.parametrize("nodes", [IN_GEMM, ADDED.format("m, b"), ADDED.format("b, m")])
 @pytest.mark.parametrize(("scale", "loses"), [(0.25, False), (0.249, True), (1.0, False)])
-def test_a_bias_may_move_by_a_step_of_the_result(scale: float, loses: bool, sum: str):
-    quantize = last_op(BIASED.format(scale, sum))
+def test_a_bias_may_move_by_a_step_of_the_result(scale: float, loses: bool, nodes: str):
+    quantize = last_op(BIASED.format(scale, nodes))
     op = quantize.operands[0].owner
     assert isinstance(op, OnnxOp)
     assert loses_bias(op, quantize) is loses
