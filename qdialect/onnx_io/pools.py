@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Nodes = Callable[[Iterable[NodeProto]], Iterable[NodeProto]]
     """All nodes, and those of the graphs in them."""
 
-POOLS = ("MaxPool", "AveragePool", "LpPool")
 EXACT_POOLS = 22
 """The first opset whose inference leaves such a window out."""
 DOMAIN = "qdialect.pool"
@@ -56,7 +55,7 @@ def restore_pools(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
 
 def _leaves_windows_out(node: NodeProto) -> bool:
     """True if the last window of a pool may start behind the operand: padding and stride exceed it."""
-    if node.domain not in ("", "ai.onnx") or node.op_type not in POOLS or len(node.input) != 1:
+    if node.domain not in ("", "ai.onnx") or len(node.input) != 1:
         return False
     numbers = {a.name: a.i for a in node.attribute}
     lists = {a.name: list(a.ints) for a in node.attribute}
