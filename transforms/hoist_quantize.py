@@ -40,12 +40,7 @@ from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
-from qdialect.rewriting.uses import (
-    has_kernel,
-    quantized_anyway,
-    quantized_uses,
-    read_sizes_of,
-)
+from qdialect.rewriting.uses import has_kernel, quantized_anyway, quantized_uses, read_sizes_of
 
 
 def _is_rewritten(op: OnnxOp) -> bool:

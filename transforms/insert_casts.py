@@ -185,14 +185,7 @@ def quantized_weight(
 class QuantizeWeight(OnTrait[Linear]):
     """A linear op with a float constant as weight."""
 
-    def __init__(
-        self,
-        placement: Placement,
-        levels: int,
-        weights: RoundedWeights,
-        *,
-        per_tensor: bool,
-    ):
+    def __init__(self, placement: Placement, levels: int, weights: RoundedWeights, *, per_tensor: bool):
         self._ops, self._dynamic = set[Operation](placement.linear), set[Operation](placement.dynamic)
         self._levels, self._weights, self._per_tensor = levels, weights, per_tensor
 

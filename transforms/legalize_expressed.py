@@ -16,13 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import (
-    expressed_of,
-    quantized_of,
-    storage_element,
-    uniform_of,
-    with_element,
-)
+from qdialect.dialects.onnx_types import expressed_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied

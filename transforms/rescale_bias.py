@@ -79,11 +79,7 @@ class _Counted(NamedTuple):
 
 
 def _count(
-    op: OnnxOp,
-    x: UniformType,
-    w: UniformType,
-    weight: npt.NDArray[Any] | None,
-    bias: npt.NDArray[np.float32],
+    op: OnnxOp, x: UniformType, w: UniformType, weight: npt.NDArray[Any] | None, bias: npt.NDArray[np.float32]
 ) -> _Counted | Blocked:
     """
     The bias of `op` as int32 such that no sum exceeds int32, with wider weight scales where necessary.
@@ -120,11 +116,7 @@ def _counted(
 
 
 def _refine(
-    op: OnnxOp,
-    x: UniformType,
-    w: UniformType,
-    bias: npt.NDArray[np.float32],
-    allowed: float,
+    op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32], allowed: float
 ) -> tuple[ConstantOp, UniformType] | None:
     """
     The weight with finer scales, if its bias needs them: times a power of two where it has few bits, any scale for

@@ -29,11 +29,7 @@ def layer_of(op: OnnxOp) -> Layer | None:
         bias_factor = 1.0
     transposed_input = bool(op.int_attr("transA", 0))
     return Layer(
-        shape,
-        axis,
-        transposed_input=transposed_input,
-        weight_factor=factor,
-        bias_factor=bias_factor,
+        shape, axis, transposed_input=transposed_input, weight_factor=factor, bias_factor=bias_factor
     )
 
 

@@ -90,11 +90,7 @@ def result_error(layer: Layer, weight: Array, grid: Grid, codes: Array, hessian:
 
 
 def round_weight(
-    layer: Layer,
-    weight: Array,
-    grid: Grid,
-    hessian: Hessian,
-    held_out: Hessian | None = None,
+    layer: Layer, weight: Array, grid: Grid, hessian: Hessian, held_out: Hessian | None = None
 ) -> Rounded:
     """
     The integers of `weight` (float, the weight's shape) on `grid` by GPTQ, or to nearest if that is no worse.
@@ -115,13 +111,7 @@ def round_weight(
 
 
 def gptq(
-    layer: Layer,
-    weight: Array,
-    grid: Grid,
-    hessian: Float64,
-    *,
-    block: int = BLOCK,
-    act_order: bool = True,
+    layer: Layer, weight: Array, grid: Grid, hessian: Float64, *, block: int = BLOCK, act_order: bool = True
 ) -> Array:
     """
     Codes [groups, outputs, summed] of `weight` on `grid`; hessian: [groups * parts, summed / parts, summed / parts].

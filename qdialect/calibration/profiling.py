@@ -91,11 +91,7 @@ class Profiler:
         for name in self.names:
             self.profile.tensors[name] = Statistics()
 
-    def add(
-        self,
-        batches: Iterable[Feeds],
-        done: Callable[[int], None] = lambda count: None,
-    ) -> None:
+    def add(self, batches: Iterable[Feeds], done: Callable[[int], None] = lambda count: None) -> None:
         """
         Add the statistics of the model's tensors for all samples of `batches`, keyed by input name.
 

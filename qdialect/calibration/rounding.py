@@ -188,13 +188,7 @@ class _Layer(NamedTuple):
 
 
 def _rounded(
-    layer: Layer,
-    weight: Array,
-    grid: Grid,
-    steering: Hessian,
-    judging: Hessian,
-    *,
-    nearest: bool,
+    layer: Layer, weight: Array, grid: Grid, steering: Hessian, judging: Hessian, *, nearest: bool
 ) -> Rounded:
     if nearest or steering.count == 0:
         return Rounded(layer.weight(grid.quantize(layer, layer.rows(weight))), 1.0, 1.0, 0.0)

@@ -163,10 +163,7 @@ class _Search:
 
 
 def plan_floats(
-    budget: Budget,
-    costs: Mapping[str, float],
-    limit: float,
-    measure: Callable[[tuple[str, ...]], float],
+    budget: Budget, costs: Mapping[str, float], limit: float, measure: Callable[[tuple[str, ...]], float]
 ) -> FloatPlan:
     """
     The cheapest layers to keep in float so that `measure(kept)` is at most `limit`.

@@ -14,14 +14,7 @@ from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    i1,
-)
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, i1
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 

@@ -8,15 +8,7 @@ from typing import Any
 
 from qdialect import __version__
 from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
-from qdialect.compiler.options import (
-    ALGORITHMS,
-    CALIBRATION,
-    MODEL,
-    RESULT,
-    Calibration,
-    Options,
-    flag,
-)
+from qdialect.compiler.options import ALGORITHMS, CALIBRATION, MODEL, RESULT, Calibration, Options, flag
 from qdialect.errors import UserError
 from qdialect.targets import target
 

@@ -11,13 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import (
-    DYNAMIC,
-    onnx_element,
-    quantized_of,
-    shape_of,
-    stored_type,
-)
+from qdialect.dialects.onnx_types import DYNAMIC, onnx_element, quantized_of, shape_of, stored_type
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import stated_names, wish
 from qdialect.ir.values import constant

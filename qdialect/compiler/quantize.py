@@ -162,13 +162,7 @@ def _feeds(module: ModuleOp, data: Data, calibration: Calibration, doubts: Doubt
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
     if calibration.state:
-        return stateful(
-            module,
-            calibration.state,
-            inputs,
-            _sequences(data, calibration, inputs),
-            doubts,
-        )
+        return stateful(module, calibration.state, inputs, _sequences(data, calibration, inputs), doubts)
     if isinstance(data, str | Path):
         return checked(load_data(str(data), inputs, _images(calibration)), inputs, doubts=doubts)
     return checked(() if data is None else data, inputs, doubts=doubts)
@@ -342,11 +336,7 @@ class Quantizes(Protocol[P]):
     """The type of `quantize`."""
 
     def __call__(
-        self,
-        model: ModuleOp | Source,
-        data: Data = None,
-        *options: P.args,
-        **named: P.kwargs,
+        self, model: ModuleOp | Source, data: Data = None, *options: P.args, **named: P.kwargs
     ) -> Quantized: ...
 
 
@@ -355,10 +345,7 @@ def _with_options(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizin
 
     def taking(function: _Quantizing) -> Quantizes[P]:
         def quantize(
-            model: ModuleOp | Source,
-            data: Data = None,
-            *words: P.args,
-            **named: P.kwargs,
+            model: ModuleOp | Source, data: Data = None, *words: P.args, **named: P.kwargs
         ) -> Quantized:
             return function(model, data, options(*words, **named))
 

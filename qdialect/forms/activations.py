@@ -57,9 +57,7 @@ def _affine(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValu
 def _scaled_tanh(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
     inner = build.one("Mul", [x, build.constant(np.array(self.beta, np.float32))])
     return build.one(
-        "Mul",
-        [build.one("Tanh", [inner]), build.constant(np.array(self.alpha, np.float32))],
-        role=role,
+        "Mul", [build.one("Tanh", [inner]), build.constant(np.array(self.alpha, np.float32))], role=role
     )
 
 

@@ -15,13 +15,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
-    shape_of,
-    storage_element,
-    uniform_of,
-    with_element,
-)
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes

@@ -13,15 +13,7 @@ import numpy.typing as npt
 import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from qdialect.targets.pricing import (
-    FLOAT,
-    PACKED,
-    PRODUCT,
-    QUANTIZED,
-    SIGNED,
-    SUM,
-    Convolution,
-)
+from qdialect.targets.pricing import FLOAT, PACKED, PRODUCT, QUANTIZED, SIGNED, SUM, Convolution
 
 Array = npt.NDArray[Any]
 

@@ -73,12 +73,7 @@ def _timed(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def profile(
-    path: str,
-    feeds: Mapping[str, Array],
-    *,
-    threads: int = 1,
-    runs: int = RUNS,
-    model: bytes | None = None,
+    path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = RUNS, model: bytes | None = None
 ) -> list[NodeTime]:
     """
     The time of each node in onnxruntime with its optimizations, the slowest first. model: bytes to load instead

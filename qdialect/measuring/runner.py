@@ -121,11 +121,7 @@ def translate(feeds: Mapping[str, Array], source: Runner, other: Runner) -> Arra
     wanted = {i.name: i for i in other.inputs}
     return {
         name: _as_stored(
-            one.name,
-            feeds[one.name],
-            source.interface.get(one.name),
-            wanted[name],
-            other.interface.get(name),
+            one.name, feeds[one.name], source.interface.get(one.name), wanted[name], other.interface.get(name)
         )
         for one, name in zip(source.inputs, names, strict=True)
     }

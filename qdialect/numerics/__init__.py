@@ -301,10 +301,7 @@ def flip_signedness(q: Array) -> Array:
 
 
 def less_zero_point(
-    weight: npt.ArrayLike,
-    zero_point: npt.ArrayLike,
-    axis: int | None = None,
-    blocks: Blocks | None = None,
+    weight: npt.ArrayLike, zero_point: npt.ArrayLike, axis: int | None = None, blocks: Blocks | None = None
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16]]:
     """
     A weight of up to 8 bits minus its zero point as int8, saturated, and the excess that saturation cut off, which may

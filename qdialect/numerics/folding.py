@@ -244,9 +244,7 @@ def shifted_zero_points(zero_points: Array, shift: Array, scales: Array) -> Arra
     return zero_points + np.rint(shift / scales)
 
 
-def channel_as_weight(
-    factor: npt.ArrayLike,
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+def channel_as_weight(factor: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     """
     A factor for each channel as an int8 weight of +-127 and its scales, both (channels,).
 

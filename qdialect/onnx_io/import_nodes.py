@@ -11,12 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.onnx_base import (
-    ConstantOp,
-    CustomOp,
-    OnnxOp,
-    YieldOp,
-)
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.onnx_verify import Meaningless, verify_at

@@ -17,11 +17,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import (
-    ANNOTATION,
-    FunctionOp,
-    YieldOp,
-)
+from qdialect.dialects.onnx_base import ANNOTATION, FunctionOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import UNKNOWN
 from qdialect.dialects.schemas import AttributeKind

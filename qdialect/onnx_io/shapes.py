@@ -13,15 +13,7 @@ from collections.abc import Set as AbstractSet
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    Float32Type,
-    TensorType,
-    UnrankedTensorType,
-    i1,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, TensorType, UnrankedTensorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 

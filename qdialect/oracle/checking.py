@@ -170,11 +170,7 @@ class Reference:
         return ops, wanted
 
     def differences(
-        self,
-        module: ModuleOp,
-        exactness: Exactness,
-        changed: Collection[Operation],
-        records: Records,
+        self, module: ModuleOp, exactness: Exactness, changed: Collection[Operation], records: Records
     ) -> list[Difference]:
         """
         The values of `module` after a pass that exceed the class, in the order of the graph.
@@ -363,9 +359,7 @@ class NumericsCheck(Hook):
 
 
 def check_passes(
-    module: ModuleOp,
-    passes: Iterable[ModulePass],
-    feeds: Sequence[Mapping[str, Array]],
+    module: ModuleOp, passes: Iterable[ModulePass], feeds: Sequence[Mapping[str, Array]]
 ) -> Finding | None:
     """
     Run `passes` on `module` in place and judge each; the first that exceeds its class ends the run and is returned.

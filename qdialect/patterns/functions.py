@@ -195,11 +195,7 @@ def _description(chain: Sequence[OnnxOp], source: SSAValue) -> Hashable:
     """What a chain computes of its source: the same for chains of equal ops, attributes and numbers."""
     places = {source: -1} | {one.results[0]: k for k, one in enumerate(chain)}
     return source.type == chain[0].results[0].type, tuple(
-        (
-            one.name,
-            frozenset(one.onnx_attributes.items()),
-            tuple(_operand(v, places) for v in one.inputs),
-        )
+        (one.name, frozenset(one.onnx_attributes.items()), tuple(_operand(v, places) for v in one.inputs))
         for one in chain
     )
 

@@ -12,14 +12,7 @@ from xdsl.traits import Pure
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.casts import (
-    Parameters,
-    cast_op,
-    clamped,
-    clamped_real,
-    clamps_integers,
-    under_clamp,
-)
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
 from qdialect.ir.names import location, node_name, result_names, tensor_name, wish
 from qdialect.ir.place import block_of, remove
 from qdialect.ir.walking import operations

@@ -12,13 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import (
-    BY_NUMPY,
-    DYNAMIC,
-    quantized_of,
-    shape_of,
-    with_element,
-)
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, quantized_of, shape_of, with_element
 from qdialect.dialects.quant import QuantizeOp, UniformType
 from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes

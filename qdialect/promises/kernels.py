@@ -274,13 +274,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
             ),
         ),
         "GlobalAveragePool": (
-            Kernel(
-                MICROSOFT,
-                "QLinearGlobalAveragePool",
-                _UNARY,
-                guard=_mean_guard,
-                is_wrong=_mean_fails,
-            ),
+            Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY, guard=_mean_guard, is_wrong=_mean_fails),
         ),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
         "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),

@@ -16,15 +16,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
-from qdialect.promises.axes import (
-    ALONG_AXIS,
-    NOT_CONSTANT,
-    elsewhere,
-    follow,
-    never,
-    same,
-    to_results,
-)
+from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
 from qdialect.promises.base import Commutes, Promise, every_operand, no_types, none
 from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
 

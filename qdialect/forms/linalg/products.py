@@ -64,11 +64,7 @@ def _right(op: OnnxOp, site: LinalgSite, *, integer: bool, columns: int) -> _Rig
 
 
 def _multiplied(
-    op: OnnxOp,
-    site: LinalgSite,
-    left: SSAValue,
-    right: _Right,
-    turned: tuple[bool, bool] = (False, False),
+    op: OnnxOp, site: LinalgSite, left: SSAValue, right: _Right, turned: tuple[bool, bool] = (False, False)
 ) -> SSAValue | Blocked:
     """The product as the result's elements. turned: True for an operand of rank 2 that is transposed."""
     integer, bias = is_integer(op), unblocked(bias_of(op))

@@ -147,14 +147,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
     least = LEAST if types.x is None else types.x.storage.low
-    out, last = _pooled(
-        op,
-        site,
-        window,
-        least,
-        folding(larger),
-        (stored_element(op.operands[0]), least),
-    )
+    out, last = _pooled(op, site, window, least, folding(larger), (stored_element(op.operands[0]), least))
     site.give(op.results[0], out, last=last)
     if len(op.results) > 1:
         site.give(op.results[1], _indices(op, site, window, out, least, last=last), last=last)

@@ -100,11 +100,7 @@ def product(integer: bool, zeros: tuple[int, int] = (0, 0)) -> Compute:
 
 
 def start(
-    site: LinalgSite,
-    shape: Sequence[int],
-    channel: int,
-    element: Attribute,
-    added: npt.NDArray[Any] | None,
+    site: LinalgSite, shape: Sequence[int], channel: int, element: Attribute, added: npt.NDArray[Any] | None
 ) -> SSAValue:
     """Initial value of a sum: zeros, or a number for each output channel."""
     if added is None or not added.any():
