@@ -121,7 +121,6 @@ class _Values:
         self._flipped = _Flipped()
         self._ops = operations(module)
         self._scope = in_unsigned_windows(self._ops) if windows else None
-        self._read_again: set[SSAValue] = set()
         self._left: set[SSAValue] = set()
 
     def _moved(self, value: SSAValue) -> UniformType | None:
@@ -136,10 +135,10 @@ class _Values:
         returned = [(op, op.operand_types) for op in self._ops if isinstance(op, ReturnOp)]
         casts = [op for op in self._ops if isinstance(op, StorageCastOp)]
         leaving = {op: None for op in casts if quantized_of(op.operands[0].type) is not None}
-        for op in casts:
-            self._rewriter.attempt(op, "ReadAgain", self._read)
         for op in self._ops:
-            if op not in leaving:
+            if isinstance(op, StorageCastOp) and op in leaving:
+                self._rewriter.attempt(op, "ReadAgain", self._read)
+            else:
                 self._rewriter.attempt(op, "Retype", self._retype)
         for op in leaving:
             self._rewriter.attempt(op, "Leave", self._leave)
@@ -158,25 +157,21 @@ class _Values:
         return cast.results[0]
 
     def _read(self, op: StorageCastOp, rewriter: Rewriter) -> None:
-        """
-        Retype integers that are only read as other types, and these, if each may change.
+        """Retype the integers of a retyped value, and what these are read as, if they are only read as other types."""
+        now, plain = quantized_of(op.operands[0].type), op.results[0]
+        into = self._read_as(op)
+        if now is None or storage_element(now) == element_of(plain.type) or not into:
+            return
+        rewriter.retype(plain, with_element(plain.type, storage_element(now)))
+        for value, type in into:
+            rewriter.retype(value, with_element(value.type, type))
 
-        Their producer is retyped as any value is.
-        """
-        value, readers = op.operands[0], [use.operation for use in op.results[0].uses]
-        if not isinstance(value.owner, OnnxOp | QuantizeOp) or isinstance(value.owner, ConstantOp):
-            return
-        if not value.has_one_use() or not readers:
-            return
-        moved = self._moved(value)
-        into = [self._moved(r.results[0]) for r in readers if isinstance(r, StorageCastOp)]
-        changed = [new for new in into if new is not None]
-        if moved is None or len(changed) < len(readers):
-            return
-        self._read_again.add(value)
-        rewriter.retype(op.results[0], with_element(op.results[0].type, storage_element(moved)))
-        for reader, type in zip(readers, changed, strict=True):
-            rewriter.retype(reader.results[0], with_element(reader.results[0].type, type))
+    def _read_as(self, op: StorageCastOp) -> Sequence[tuple[SSAValue, UniformType]]:
+        """The values as which alone a cast's integers are read, with their new types; empty unless all change."""
+        readers = [use.operation for use in op.results[0].uses]
+        values = [r.results[0] for r in readers if isinstance(r, StorageCastOp)]
+        changed = [(value, moved) for value in values if (moved := self._moved(value)) is not None]
+        return changed if len(changed) == len(readers) else []
 
     def _retype(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         """Retype an op's constant operands, its results, and the arguments of its subgraphs."""
@@ -201,9 +196,14 @@ class _Values:
         return blocked
 
     def _stays(self, op: Operation, value: SSAValue) -> bool:
-        """True if `op` quantizes what is only read as plain integers, or moves elements of such a value."""
+        """
+        True if `op` quantizes what is only read as plain integers, or moves elements of such a value.
+
+        Integers that are only read as other types, each of which changes, do not count.
+        """
         if isinstance(op, QuantizeOp):
-            return value not in self._read_again and _only_leaves(value)
+            casts = _exits(value)
+            return casts is not None and not all(map(self._read_as, casts))
         return (carried := _moved_alone(op)) is not None and carried in self._left
 
     def _constants(self, op: Operation, rewriter: Rewriter) -> None:
@@ -237,15 +237,18 @@ class _Values:
             rewriter.set_operand(op, 0, self._requantize(op.operands[0], before, op))
 
 
-def _only_leaves(value: SSAValue) -> bool:
-    """True if casts to plain integers alone read `value`, at once or behind ops that move its elements."""
-    for use in value.uses:
-        op = use.operation
-        if not isinstance(op, StorageCastOp) and not (
-            _moved_alone(op) is value and all(map(_only_leaves, op.results))
-        ):
-            return False
-    return True
+def _exits(value: SSAValue) -> list[StorageCastOp] | None:
+    """The casts to plain integers of a value and of its moved elements; None if anything else reads these."""
+    casts, values = list[StorageCastOp](), [value]
+    for moved in values:
+        for op in (use.operation for use in moved.uses):
+            if isinstance(op, StorageCastOp):
+                casts.append(op)
+            elif _moved_alone(op) is moved:
+                values.extend(op.results)
+            else:
+                return None
+    return casts
 
 
 def _moved_alone(op: Operation) -> SSAValue | None:

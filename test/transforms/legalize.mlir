@@ -96,6 +96,38 @@ func.func @read_again(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   func.return %t : tensor<2x4xf32>
 }
 
+// So are moved ones, and ones that others read as what they are.
+
+// CHECK-LABEL: func.func @read_again_behind_a_move(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[A]]) {{.*}} -> tensor<4x2x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[Q:.*]] = quant.scast %[[T]] : {{.*}} to tensor<4x2xui8>
+// CHECK-NEXT: %[[R:.*]] = quant.scast %[[Q]] : tensor<4x2xui8> to tensor<4x2x!quant.uniform<u8:f32, 1.0:128>>
+// CHECK-NEXT: quant.dcast %[[R]]
+func.func @read_again_behind_a_move(%x: tensor<2x4xf32>) -> tensor<4x2xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %t = onnx.Transpose(%a) {perm = array<i64: 1, 0>} : (tensor<2x4x!x>) -> tensor<4x2x!x>
+  %q = quant.scast %t : tensor<4x2x!x> to tensor<4x2xi8>
+  %r = quant.scast %q : tensor<4x2xi8> to tensor<4x2x!quant.uniform<i8:f32, 1.0>>
+  %s = quant.dcast %r : tensor<4x2x!quant.uniform<i8:f32, 1.0>> to tensor<4x2xf32>
+  func.return %s : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @read_again_and_as_it_is(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[Q:.*]] = quant.scast %[[A]] : {{.*}} to tensor<2x4xui8>
+// CHECK-NEXT: %[[R:.*]] = quant.scast %[[Q]] : tensor<2x4xui8> to tensor<2x4x!quant.uniform<u8:f32, 1.0:128>>
+// CHECK-NEXT: quant.dcast %[[R]]
+// CHECK-NEXT: quant.dcast %[[A]]
+func.func @read_again_and_as_it_is(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %q = quant.scast %a : tensor<2x4x!x> to tensor<2x4xi8>
+  %r = quant.scast %q : tensor<2x4xi8> to tensor<2x4x!quant.uniform<i8:f32, 1.0>>
+  %s = quant.dcast %r : tensor<2x4x!quant.uniform<i8:f32, 1.0>> to tensor<2x4xf32>
+  %t = quant.dcast %a : tensor<2x4x!x> to tensor<2x4xf32>
+  func.return %s, %t : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
 // Where the integers themselves go out besides, they stay what they were, and so does what reads them.
 
 // CHECK-LABEL: func.func @unmoved_integers_go_out(

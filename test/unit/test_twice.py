@@ -47,6 +47,8 @@ LATE = {
     "copies of inputs beside these are no join": (60000637, "openvino", None),
     "a bound of each channel says a size that scales alone said": (50005280, "onnxruntime", "qoperator"),
     "a clamp of a line in front of a requantize that saturates": (81009300, "onnxruntime", "qoperator"),
+    "integers read under another scale beside their own": (94001346, "onnxruntime", "qoperator"),
+    "integers read under another scale behind what moves them": (731691, "onnxruntime", "integer"),
     "a clamp in front of a requantize behind a triangle that is whole": (
         93008060,
         "onnxruntime",
