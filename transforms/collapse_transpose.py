@@ -2,14 +2,17 @@
 Collapse the axes of a Transpose that only swaps two adjacent groups of axes, and those behind the axis of a Softmax.
 
     Transpose(x, p)        ->  Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))
+    Split(Transpose(x, p)) {axis = k}  ->  Transpose(Split(x) {axis = p[k]}, p)      into parts of one slice
     Softmax(x) {axis = k}  ->  Reshape(Softmax(Reshape(x, [a, b, c])) {axis = 1})
 
 Axes of size 1 are dropped, and axes that stay adjacent are merged. Exact: elements are moved. Runtimes copy contiguous
 blocks; if more than one axis moves, even of size 1, they copy single elements, ten times slower. Attention is exported
-so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed. A Softmax swaps its axis with the
-last before and after: over the channels of an image, or of a detector's boxes, it takes two to five times as long.
-Casts stay next to the Softmax and the Reshapes around them move integers: the form that a second compilation keeps;
-without kernels for integers (`stored=false`) that is decided where casts are written.
+so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed. Queries, keys and values side by
+side are cut apart first: of (batch, n, 3, heads, size) to (3, batch, heads, size, n) three blocks change places, of
+each part two. A Softmax swaps its axis with the last before and after: over the channels of an image, or of a
+detector's boxes, it takes two to five times as long. Casts stay next to the Softmax and the Reshapes around them move
+integers: the form that a second compilation keeps; without kernels for integers (`stored=false`) that is decided where
+casts are written.
 """
 
 from collections.abc import Sequence
@@ -19,13 +22,22 @@ from math import prod
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, stored_type, tensor_type
+from qdialect.dialects.onnx_attributes import ints_attr
+from qdialect.dialects.onnx_base import OnnxOp, promise_of
+from qdialect.dialects.onnx_types import (
+    DYNAMIC,
+    known_element,
+    quantized_of,
+    shape_of,
+    stored_type,
+    tensor_type,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import location, node_name
 from qdialect.patterns.targeted import ForTarget, TargetPass
-from qdialect.promises.layout import Permutes, order_of
+from qdialect.promises.layout import Cuts, Permutes, order_of
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -59,6 +71,23 @@ def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:
     return tuple(groups)
 
 
+def _turned(order: Sequence[int], shape: Sequence[int]) -> list[int]:
+    """The permutation of the collapsed groups."""
+    groups = collapsed(order, shape)
+    return [sorted(groups).index(group) for group in groups]
+
+
+def _known(sizes: Sequence[int]) -> int:
+    """Number of elements; an unknown size counts as 1."""
+    return prod(size for size in sizes if size != DYNAMIC)
+
+
+def _row(groups: Groups, shape: Sequence[int]) -> int:
+    """Number of elements that stay side by side as the last group stays the last; 1 if it does not."""
+    last = sorted(groups)[-1]
+    return _known([shape[axis] for axis in last]) if groups[-1] == last else 1
+
+
 class CollapseTranspose(OnTrait[Permutes], ForTarget):
     """A Transpose that moves several axes and, collapsed, swaps two."""
 
@@ -66,8 +95,7 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
         order, shape = promise.order(op), shape_of(op.operands[0].type)
         if order is None or shape is None or 0 in shape or moves_one_axis(order):
             return None
-        groups = collapsed(order, shape)
-        turned = [sorted(groups).index(group) for group in groups]
+        groups, turned = collapsed(order, shape), _turned(order, shape)
         if turned == sorted(turned):
             return None  # a Reshape: `fold-layout`
         if not moves_one_axis(turned):
@@ -90,10 +118,48 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
     def _pays(self, groups: Groups, shape: Sequence[int]) -> bool:
         """True if the gain exceeds the cost of two more calls; an unknown batch counts as 1."""
         costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
-        elements = prod(size for size in shape if size != DYNAMIC)
-        last = sorted(groups)[-1]
-        row = prod(shape[axis] for axis in last if shape[axis] != DYNAMIC) if groups[-1] == last else 1
-        return elements * costs["scattered"] / row > elements * costs["moved"] + 2 * call
+        elements = _known(shape)
+        return elements * costs["scattered"] / _row(groups, shape) > elements * costs["moved"] + 2 * call
+
+
+class CutFirst(OnTrait[Permutes], ForTarget):
+    """A Transpose of several blocks that is cut into slices, each of which swaps two."""
+
+    def match(self, op: OnnxOp, promise: Permutes, rewriter: Rewriter, /) -> None:
+        order, shape = promise.order(op), shape_of(op.operands[0].type)
+        cut = op.results[0].get_user_of_unique_use()
+        cuts = promise_of(cut, Cuts)
+        if order is None or shape is None or 0 in shape or cuts is None or not isinstance(cut, OnnxOp):
+            return
+        axis, type = cuts.axis(cut), quantized_of(op.results[0].type)
+        if axis is None or cut.parent is not op.parent or not (type is None or type.is_per_tensor):
+            return
+        if any((sizes := shape_of(part.type)) is None or sizes[axis] != 1 for part in cut.results):
+            return
+        place = order[axis]
+        parts = [(*shape[:place], 1, *shape[place + 1 :]) for _ in cut.results]
+        if moves_one_axis(_turned(order, shape)) or not moves_one_axis(_turned(order, parts[0])):
+            return
+        if not self._pays(order, shape, place, len(parts)):
+            return
+        types = [tensor_type(known_element(op.operands[0].type), part) for part in parts]
+        attributes = cut.onnx_attributes | {"axis": IntegerAttr(place, i64)}
+        apart = cut.__class__.build([op.operands[0], *cut.inputs[1:]], types, attributes)
+        apart.location = location(node_name(cut))
+        perm = op.onnx_attributes | {"perm": ints_attr(order)}
+        turned = [
+            op.__class__.build([value], [old.type], perm)
+            for value, old in zip(apart.results, cut.results, strict=True)
+        ]
+        rewriter.replace(cut, [apart, *turned], [one.results[0] for one in turned])
+
+    def _pays(self, order: Sequence[int], shape: Sequence[int], place: int, parts: int) -> bool:
+        """True if blocks in place of single elements save more than calls and shorter copies cost."""
+        costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
+        elements = _known(shape)
+        before = costs["scattered"] / _row(collapsed(order, shape), shape)
+        after = costs["moved"] + costs["scattered"] / _known(shape[place + 1 :])
+        return elements * before > elements * after + 2 * parts * call
 
 
 class CollapseRows(OnTrait[AlongAxis], ForTarget):
@@ -194,4 +260,8 @@ class CollapseTransposePass(TargetPass):
     def patterns(self) -> Sequence[Pattern]:
         if MOVES not in self.runtime.costs:
             return []
-        return [CollapseTranspose(self.runtime), CollapseRows(self.runtime, stored=self.stored)]
+        return [
+            CutFirst(self.runtime),
+            CollapseTranspose(self.runtime),
+            CollapseRows(self.runtime, stored=self.stored),
+        ]

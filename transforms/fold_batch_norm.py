@@ -61,6 +61,7 @@ from qdialect.patterns.affine import (
     Chain,
     LinearTarget,
     chain_to,
+    ends_function,
     flat_bias,
     folded_bias,
     folded_weight,
@@ -72,7 +73,6 @@ from qdialect.patterns.affine import (
 from qdialect.patterns.lifted import LiftAffine
 from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
-from qdialect.promises.arithmetic import Scales, producer
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import NOT_QUANTIZED, Blocked, unblocked
@@ -178,19 +178,13 @@ class FoldInFront(OnTrait[Linear]):
         map = movable_map(x)
         if not isinstance(map, AffineMap) or not isinstance(x.owner, OnnxOp):
             return None
-        chain = chain_to(x.owner, map)
+        chain = chain_to(x.owner, map, functions=True)
         border = promise.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
         if not x.has_one_use():
             return SECOND_CONSUMER
-        above = producer(chain.source)
-        if (
-            chain.map.factor.size == 1
-            and chain.map.is_scale
-            and above
-            and above.get_trait(Scales) is not None
-        ):
+        if ends_function(x):
             return Blocked("part-of-function", "a product of computed values is in front, as in Gelu")
         weight = constant(op.operands[1])
         if weight is None or quantized_of(op.operands[1].type) is not None:

@@ -18,11 +18,12 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, known_constant, real_constant, under_dequantize
 from qdialect.numerics import Array, folding
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
-from qdialect.promises.arithmetic import producer
+from qdialect.promises.arithmetic import Scales, producer
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
@@ -48,10 +49,26 @@ def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
     return None if is_kept(value.owner) else affine_map(value)
 
 
-def chain_to(op: OnnxOp, map: AffineMap) -> Chain:
-    """The longest chain of affine ops that ends in `op`, each with the next as its only user."""
+def ends_function(value: SSAValue) -> bool:
+    """True if `value` is a product of computed values times one number, as Gelu may be written."""
+    map = movable_map(value)
+    if not (isinstance(map, AffineMap) and map.is_scale and map.factor.size == 1):
+        return False
+    source = onnx_op(value.owner).operands[map.place]
+    product = producer(source)
+    if product is None or product.get_trait(Scales) is None:
+        return False
+    return not (source.has_one_use() and isinstance(movable_map(source), AffineMap))
+
+
+def chain_to(op: OnnxOp, map: AffineMap, *, functions: bool = False) -> Chain:
+    """
+    The longest chain of affine ops that ends in `op`, each with the next as its only user.
+
+    functions: True to leave out an op that ends a function, and what is in front of it.
+    """
     source, length = op.operands[map.place], 1
-    while source.has_one_use():
+    while source.has_one_use() and not (functions and ends_function(source)):
         above = movable_map(source)
         merged = map.after(above) if isinstance(above, AffineMap) else None
         if merged is None or not isinstance(source, OpResult):

@@ -350,5 +350,19 @@ class SizesOnly(Promise):
     """The op reads its operand's shape and no element."""
 
 
+@dataclass(frozen=True)
+class Cuts(Promise):
+    """The op cuts its first operand along one axis; the parts are its results, in order."""
+
+    axis: Callable[[OnnxOp], int | None]
+    """The axis, from 0 on; None if the rank is unknown."""
+
+
+def _cut_along(op: OnnxOp) -> int | None:
+    rank = rank_of(op.operands[0])
+    return None if rank is None else normal_axis(op.int_attr("axis", 0), rank)
+
+
+CUTS: dict[tuple[str, str], Cuts] = {("", "Split"): Cuts(_cut_along)}
 SIZES: dict[tuple[str, str], SizesOnly] = {("", "Shape"): SizesOnly(), ("", "Size"): SizesOnly()}
 PERMUTES: dict[tuple[str, str], Permutes] = {("", "Transpose"): Permutes(_order)}

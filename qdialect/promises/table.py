@@ -18,7 +18,7 @@ from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
 from qdialect.promises.integer import INTEGER_PRODUCTS, INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
-from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
+from qdialect.promises.layout import CUTS, LAYOUT, PERMUTES, SIZES
 from qdialect.promises.linear import LINEAR
 from qdialect.promises.monotone import MONOTONE, REDUCES
 from qdialect.promises.padding import PADDING
@@ -43,6 +43,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     PRODUCTS,
     RANGES,
     LAYOUT,
+    CUTS,
     COPIES,
     SIZES,
     INTERPOLATES,

@@ -57,6 +57,63 @@ func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, 
   func.return %0, %1, %2, %3, %4, %5, %6, %8 : tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>
 }
 
+// Keys, queries and values side by side are cut apart before they are turned: of each, two blocks change places.
+
+// CHECK-LABEL: func.func @cut_first(
+// CHECK: %[[P:.*]], %[[Q:.*]] = onnx.Split(%x, %n) {axis = 2 : i64} : (tensor<?x40x2x3x32xf32>, tensor<2xi64>) -> (tensor<?x40x1x3x32xf32>, tensor<?x40x1x3x32xf32>)
+// CHECK: onnx.Reshape(%[[P]], {{.*}} -> tensor<?x40x96xf32>
+// CHECK: onnx.Transpose({{.*}}) {perm = array<i64: 0, 2, 1>} : (tensor<?x40x96xf32>) -> tensor<?x96x40xf32>
+// CHECK: %[[A:.*]] = onnx.Reshape({{.*}} -> tensor<1x?x3x32x40xf32>
+// CHECK: onnx.Reshape(%[[Q]], {{.*}} -> tensor<?x40x96xf32>
+// CHECK: onnx.Transpose({{.*}}) {perm = array<i64: 0, 2, 1>} : (tensor<?x40x96xf32>) -> tensor<?x96x40xf32>
+// CHECK: %[[B:.*]] = onnx.Reshape({{.*}} -> tensor<1x?x3x32x40xf32>
+// CHECK: func.return %[[A]], %[[B]]
+func.func @cut_first(%x: tensor<?x40x2x3x32xf32>, %n: tensor<2xi64>) -> (tensor<1x?x3x32x40xf32>, tensor<1x?x3x32x40xf32>) {
+  %t = onnx.Transpose(%x) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<?x40x2x3x32xf32>) -> tensor<2x?x3x32x40xf32>
+  %0, %1 = onnx.Split(%t, %n) : (tensor<2x?x3x32x40xf32>, tensor<2xi64>) -> (tensor<1x?x3x32x40xf32>, tensor<1x?x3x32x40xf32>)
+  func.return %0, %1 : tensor<1x?x3x32x40xf32>, tensor<1x?x3x32x40xf32>
+}
+
+// CHECK-LABEL: func.func @cut_first_in_integers(
+// CHECK: onnx.Split(%x, %n) {axis = 2 : i64} : (tensor<2x40x2x3x32x!quant.uniform<u8:f32, 0.5:3>>, {{.*}} -> (tensor<2x40x1x3x32x!quant.uniform<u8:f32, 0.5:3>>, tensor<2x40x1x3x32x!quant.uniform<u8:f32, 0.5:3>>)
+func.func @cut_first_in_integers(%x: tensor<2x40x2x3x32x!quant.uniform<u8:f32, 0.5:3>>, %n: tensor<2xi64>) -> (tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>, tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>) {
+  %t = onnx.Transpose(%x) {perm = array<i64: 0, 3, 2, 4, 1>} : (tensor<2x40x2x3x32x!quant.uniform<u8:f32, 0.5:3>>) -> tensor<2x3x2x32x40x!quant.uniform<u8:f32, 0.5:3>>
+  %0, %1 = onnx.Split(%t, %n) {axis = -3 : i64} : (tensor<2x3x2x32x40x!quant.uniform<u8:f32, 0.5:3>>, tensor<2xi64>) -> (tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>, tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>)
+  func.return %0, %1 : tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>, tensor<2x3x1x32x40x!quant.uniform<u8:f32, 0.5:3>>
+}
+
+// Rows of 32 move as they are; parts of two slices; a second user of the whole; slices of single elements; few
+// elements; scales of each part.
+
+// CHECK-LABEL: func.func @unmoved_in_front_of_parts(
+// CHECK: onnx.Split({{.*}} : (tensor<3x2x3x40x32xf32>
+// CHECK: onnx.Split({{.*}} : (tensor<4x2x3x32x40xf32>
+// CHECK: onnx.Split({{.*}} : (tensor<2x2x3x32x40xf32>
+// CHECK: onnx.Split({{.*}} : (tensor<2x60x50xf32>
+// CHECK: onnx.Split({{.*}} : (tensor<2x6x4x5xf32>
+// CHECK: onnx.Split({{.*}} : (tensor<2x2x3x32x40x!quant
+func.func @unmoved_in_front_of_parts(%a: tensor<2x40x3x3x32xf32>, %b: tensor<2x40x4x3x32xf32>, %c: tensor<2x40x2x3x32xf32>, %d: tensor<50x60x2xf32>, %e: tensor<5x6x2x4xf32>, %f: tensor<2x40x2x3x32x!quant.uniform<u8:f32:2, {0.5,0.25}>>) -> (tensor<1x2x3x40x32xf32>, tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>, tensor<1x60x50xf32>, tensor<1x6x4x5xf32>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>) {
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %t = onnx.Transpose(%a) {perm = array<i64: 2, 0, 3, 1, 4>} : (tensor<2x40x3x3x32xf32>) -> tensor<3x2x3x40x32xf32>
+  %0, %1, %2 = onnx.Split(%t, _) {num_outputs = 3 : i64} : (tensor<3x2x3x40x32xf32>) -> (tensor<1x2x3x40x32xf32>, tensor<1x2x3x40x32xf32>, tensor<1x2x3x40x32xf32>)
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %u = onnx.Transpose(%b) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x4x3x32xf32>) -> tensor<4x2x3x32x40xf32>
+  %3, %4 = onnx.Split(%u, _) {num_outputs = 2 : i64} : (tensor<4x2x3x32x40xf32>) -> (tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>)
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %v = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x2x3x32xf32>) -> tensor<2x2x3x32x40xf32>
+  %5, %6 = onnx.Split(%v, _) {num_outputs = 2 : i64} : (tensor<2x2x3x32x40xf32>) -> (tensor<1x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>)
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %w = onnx.Transpose(%d) {perm = array<i64: 2, 1, 0>} : (tensor<50x60x2xf32>) -> tensor<2x60x50xf32>
+  %7, %8 = onnx.Split(%w, _) {num_outputs = 2 : i64} : (tensor<2x60x50xf32>) -> (tensor<1x60x50xf32>, tensor<1x60x50xf32>)
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %r = onnx.Transpose(%e) {perm = array<i64: 2, 1, 3, 0>} : (tensor<5x6x2x4xf32>) -> tensor<2x6x4x5xf32>
+  %9, %10 = onnx.Split(%r, _) {num_outputs = 2 : i64} : (tensor<2x6x4x5xf32>) -> (tensor<1x6x4x5xf32>, tensor<1x6x4x5xf32>)
+  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  %q = onnx.Transpose(%f) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x2x3x32x!quant.uniform<u8:f32:2, {0.5,0.25}>>) -> tensor<2x2x3x32x40x!quant.uniform<u8:f32:0, {0.5,0.25}>>
+  %11, %12 = onnx.Split(%q, _) {num_outputs = 2 : i64} : (tensor<2x2x3x32x40x!quant.uniform<u8:f32:0, {0.5,0.25}>>) -> (tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.25}>>)
+  func.return %0, %3, %v, %5, %7, %9, %11 : tensor<1x2x3x40x32xf32>, tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>, tensor<1x60x50xf32>, tensor<1x6x4x5xf32>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>
+}
+
 // A Softmax over channels: the rows and columns behind them are one axis.
 
 // CHECK-LABEL: func.func @channels(

@@ -484,6 +484,24 @@ func.func @unmoved_part_of_function(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x5x3xf
   func.return %y : tensor<1x3x5x3xf32>
 }
 
+// Likewise with factors of channels behind it, which are folded.
+// CHECK-LABEL: func.func @behind_a_function(
+// CHECK: %[[M:.*]] = onnx.Mul(%{{.*}}, %{{.*}}) : (tensor<1x2x5x3xf32>, tensor<f32>)
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[2.0, -6.0, 6.0, 15.0] : tensor<2x2x1x1xf32>>}
+// CHECK: onnx.Conv(%[[M]], %[[W]], _)
+func.func @behind_a_function(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
+  %h = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %e = onnx.Erf(%x) : (tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
+  %p = onnx.Mul(%x, %e) : (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
+  %m = onnx.Mul(%p, %h) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  %n = onnx.Mul(%m, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: part-of-function]}}
+  %y = onnx.Conv(%n, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y : tensor<1x2x5x3xf32>
+}
+
 // Channel 0 is 10 wherever there is an image, and 0 around it.
 // CHECK-LABEL: func.func @unmoved_zero_factor(
 // CHECK: onnx.Conv(

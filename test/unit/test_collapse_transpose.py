@@ -50,6 +50,38 @@ def test_what_is_compiled_moves_blocks(dtype: type[np.generic], tmp_path: Path) 
     np.testing.assert_array_equal(oracle.run(str(tmp_path / "after.onnx"), {"x": x})[0], x.transpose(order))
 
 
+@pytest.mark.parametrize("order", [(2, 0, 3, 4, 1), (0, 3, 2, 4, 1), (0, 3, 4, 2, 1)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_what_is_cut_into_slices_is_turned_slice_by_slice(
+    order: tuple[int, ...], dtype: type[np.generic], tmp_path: Path
+) -> None:
+    x = np.random.default_rng(4).integers(0, 256, (2, 40, 3, 4, 32)).astype(dtype)
+    kind, parts, axis = oh.np_dtype_to_tensor_dtype(x.dtype), ["a", "b", "c"], order.index(2)
+    graph = oh.make_graph(
+        [
+            oh.make_node("Transpose", ["x"], ["t"], "turn", perm=order),
+            oh.make_node("Split", ["t"], ["p", "q", "r"], "cut", axis=axis),
+            *(oh.make_node("Squeeze", [part, "axis"], [y]) for part, y in zip("pqr", parts, strict=True)),
+        ],
+        "g",
+        [oh.make_tensor_value_info("x", kind, ("batch", *x.shape[1:]))],
+        [oh.make_tensor_value_info(y, kind, None) for y in parts],
+        [onnx.numpy_helper.from_array(np.array([axis], np.int64), "axis")],
+    )
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "after.onnx"
+    module = qdialect.load(model)
+    qdialect.compile(module)
+    qdialect.save(module, path)
+    after = onnx.load(path).graph
+    assert after.node[0].op_type == "Split"
+    assert [node.op_type for node in after.node].count("Transpose") == 3
+    for batch in (2, 1):
+        results = oracle.run(str(path), {"x": x[:batch]})
+        for k, result in enumerate(results):
+            np.testing.assert_array_equal(result, x[:batch].transpose(order).take(k, axis))
+
+
 @pytest.mark.parametrize("kind", ["Softmax", "LogSoftmax"])
 def test_a_softmax_over_channels_is_of_three_axes(kind: str, tmp_path: Path) -> None:
     x = np.random.default_rng(3).standard_normal((2, 16, 12, 30)).astype(np.float32)
