@@ -158,39 +158,6 @@ class Site(ABC):
             return self.reshape(value, [shape[axis] for axis in order])
         return self.transposed(value, order)
 
-    def give_permuted(self, op: OnnxOp) -> None:
-        """Set the result of a Transpose; one between the layouts is the operand in the other layout."""
-        value = op.operands[0]
-        order = op.ints_attr("perm") or tuple(reversed(range(len(known_shape(value.type)))))
-        if self.is_last(value) and order == TO_LAST:
-            self.give(op.results[0], self.operand(value, last=True))
-        elif not self.is_last(value) and order == TO_FIRST:
-            self.give(op.results[0], self.operand(value), last=True)
-        else:
-            self.give(op.results[0], self.transpose(self.operand(value), order))
-
-    def give_split(self, op: OnnxOp) -> None:
-        """Set the results of a Split: slices, one behind the other."""
-        (x, last), shape = self.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
-        axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
-        for result in op.results:
-            starts = [0] * len(shape)
-            starts[self.axis(axis, last=last)] = start
-            self.give(result, self.cut(x, starts, self.shape(result, last=last)), last=last)
-            start += known_shape(result.type)[axis]
-
-    def give_blocks(self, op: OnnxOp) -> None:
-        """Set the result of a DepthToSpace or SpaceToDepth: ONNX's operators.md, as Reshape, Transpose, Reshape."""
-        (n, c, h, w), b = known_shape(op.operands[0].type), op.int_attr("blocksize", 1)
-        if op.op_type == "SpaceToDepth":
-            split, order = (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)
-        elif op.str_attr("mode", "DCR") == "DCR":
-            split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
-        else:
-            split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
-        turned = self.transpose(self.reshape(self.operand(op.operands[0]), split), order)
-        self.give(op.results[0], self.reshape(turned, self.shape(op.results[0])))
-
     def is_last(self, value: SSAValue) -> bool:
         """True if a value's tensor has its channels last."""
         known = self._values.lowered.get(value)
@@ -258,6 +225,48 @@ def per_tensor(value: SSAValue) -> UniformType | Blocked | None:
     return type
 
 
+def permuted(op: OnnxOp, site: Site) -> None:
+    """A Transpose; one between the layouts is the operand in the other layout."""
+    value = op.operands[0]
+    order = op.ints_attr("perm") or tuple(reversed(range(len(known_shape(value.type)))))
+    if site.is_last(value) and order == TO_LAST:
+        site.give(op.results[0], site.operand(value, last=True))
+    elif not site.is_last(value) and order == TO_FIRST:
+        site.give(op.results[0], site.operand(value), last=True)
+    else:
+        site.give(op.results[0], site.transpose(site.operand(value), order))
+
+
+def split(op: OnnxOp, site: Site) -> None:
+    """A Split: slices, one behind the other."""
+    (x, last), shape = site.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
+    axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
+    for result in op.results:
+        starts = [0] * len(shape)
+        starts[site.axis(axis, last=last)] = start
+        site.give(result, site.cut(x, starts, site.shape(result, last=last)), last=last)
+        start += known_shape(result.type)[axis]
+
+
+def in_blocks(op: OnnxOp, site: Site) -> None:
+    """A DepthToSpace or SpaceToDepth: ONNX's operators.md, as Reshape, Transpose, Reshape."""
+    (n, c, h, w), b = known_shape(op.operands[0].type), op.int_attr("blocksize", 1)
+    if op.op_type == "SpaceToDepth":
+        parts, order = (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)
+    elif op.str_attr("mode", "DCR") == "DCR":
+        parts, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
+    else:
+        parts, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
+    turned = site.transpose(site.reshape(site.operand(op.operands[0]), parts), order)
+    site.give(op.results[0], site.reshape(turned, site.shape(op.results[0])))
+
+
+def kept(op: Operation, site: Site) -> None:
+    """The operand's tensor as it lies."""
+    tensor, last = site.as_it_lies(op.operands[0])
+    site.give(op.results[0], tensor, last=last)
+
+
 Build = Callable[[Any, Any], Blocked | None]
 
 
@@ -266,3 +275,5 @@ class UpstreamForm(Form):
     """The form of an op in a dialect of upstream MLIR. `build(op, site)`: guards, then operations, then `site.give`."""
 
     build: Build
+    guard: Callable[[Any], Blocked | None] = lambda op: None
+    """The reason why an op has no such form; None if `build` may be asked."""

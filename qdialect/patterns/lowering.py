@@ -79,7 +79,7 @@ class _Lowering:
             if isinstance(upstream := upstream_type(value.type), Blocked):
                 return upstream
         site = self._site(op, self._values)
-        if (blocked := form.build(op, site)) is not None:
+        if (blocked := form.guard(op) or form.build(op, site)) is not None:
             return blocked
         casts: list[Operation] = []
         for result in op.results:

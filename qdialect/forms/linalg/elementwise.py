@@ -13,11 +13,11 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.forms.linalg.sums import stored_element
-from qdialect.forms.upstream import per_tensor
+from qdialect.forms.upstream import kept, per_tensor
 from qdialect.ir.values import constant_array, is_float32, real_constant
 from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
@@ -319,11 +319,6 @@ def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
     return _each_cast(op, site, lambda body, args: quantized(body, args[0], type), along)
 
 
-def _scast(op: StorageCastOp, site: LinalgSite) -> None:
-    (tensor,), last = site.alike(op.operands[0])
-    site.give(op.results[0], tensor, last=last)
-
-
 UNARY: dict[str, Function] = {
     "Abs": _op(math.AbsFOp), "Ceil": _op(math.CeilOp), "Cos": _op(math.CosOp), "Elu": _elu, "Erf": _op(math.ErfOp),
     "Exp": _op(math.ExpOp), "Floor": _op(math.FloorOp), "HardSigmoid": _hard_sigmoid, "HardSwish": _hard_swish,
@@ -355,5 +350,5 @@ ELEMENTWISE_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "LessOrEqual"): _compared("ole", "sle"),
     ("quant", "qcast"): LinalgForm(_qcast),
     ("quant", "dcast"): LinalgForm(_dcast),
-    ("quant", "scast"): LinalgForm(_scast),
+    ("quant", "scast"): LinalgForm(kept),
 }

@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_types import known_element, known_shape, quantized_o
 from qdialect.forms.geometry import nearest, repeated, tiled
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
-from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, per_tensor
+from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, in_blocks, kept, per_tensor, permuted, split
 from qdialect.ir.values import constant_array, normal_axis, static_shape
 from qdialect.promises.layout import slices_of
 from qdialect.promises.padding import pad_value, pads_of
@@ -31,12 +31,7 @@ def _moves(op: OnnxOp) -> Blocked | None:
     return None
 
 
-def _transpose(op: OnnxOp, site: LinalgSite) -> None:
-    site.give_permuted(op)
-
-
 def _reshape(op: OnnxOp, site: LinalgSite) -> None:
-    unblocked(_moves(op))
     value, shape = op.operands[0], site.shape(op.results[0])
     if site.is_last(value) and site.shape(value) == shape:
         site.give(op.results[0], site.operand(value, last=True), last=True)
@@ -80,27 +75,21 @@ def _concat(op: OnnxOp, site: LinalgSite) -> None:
     site.give(op.results[0], result, last=last)
 
 
-def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    site.give_split(op)
-    return _moves(op)
-
-
-def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _slice(op: OnnxOp, site: LinalgSite) -> None:
     cuts, shape = unblocked(slices_of(op)), known_shape(op.operands[0].type)
     taken = [cuts.get(axis, slice(None)).indices(size) for axis, size in enumerate(shape)]
     if any(step < 0 for _, _, step in taken):
-        return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
+        _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
+        return
     x, last = site.as_it_lies(op.operands[0])
     order = TO_LAST if last else range(len(shape))
     sizes = site.shape(op.results[0], last=last)
     result = site.cut(x, [taken[k][0] for k in order], sizes, [taken[k][2] for k in order])
     site.give(op.results[0], result, last=last)
-    return _moves(op)
 
 
 def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    unblocked(_moves(op))
     x, last = site.as_it_lies(op.operands[0])
     shape = site.shape(op.results[0], last=last)
     at = {site.axis(k, last=last): site.constant(v, np.int64) for k, v in rows.items()}
@@ -119,7 +108,6 @@ def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]
 
 def _gather(op: OnnxOp, site: LinalgSite) -> None:
     """Gather: a slice of the operand for each index; negative indices count from the end."""
-    unblocked(_moves(op))
     x, indices = site.operand(op.operands[0]), site.operand(op.operands[1])
     shape, wide = known_shape(x.type), known_shape(indices.type)
     axis, result = normal_axis(op.int_attr("axis", 0), len(shape)), site.shape(op.results[0])
@@ -143,11 +131,12 @@ def _gather(op: OnnxOp, site: LinalgSite) -> None:
     site.give(op.results[0], site.generic([read], result, element, compute))
 
 
-def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _pad(op: OnnxOp, site: LinalgSite) -> None:
     shape, mode = known_shape(op.operands[0].type), op.str_attr("mode", "constant")
     each = unblocked(pads_of(op))
     if mode != "constant":
-        return _picked(op, site, {k: repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
+        _picked(op, site, {k: repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
+        return
     filling = unblocked(_filling(op))
     x, last = site.as_it_lies(op.operands[0])
     order = TO_LAST if last else range(len(shape))
@@ -156,7 +145,6 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     x = site.cut(x, [max(-a, 0) for a, _ in rows], sizes)
     x = site.padded(x, [(max(a, 0), max(b, 0)) for a, b in rows], filling)
     site.give(op.results[0], x, last=last)
-    return _moves(op)
 
 
 def _filling(op: OnnxOp) -> float | Blocked:
@@ -167,22 +155,16 @@ def _filling(op: OnnxOp) -> float | Blocked:
     return value if type is None else float(type.quantize(np.float32(value)))
 
 
-def _expand(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _expand(op: OnnxOp, site: LinalgSite) -> None:
     value = op.operands[0]
     if static_shape(op.results[0]) == static_shape(value):
         site.give(op.results[0], site.operand(value))
     else:
         site.give(op.results[0], site.spread(site.operand(value), site.shape(op.results[0])))
-    return _moves(op)
 
 
-def _tile(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    return _picked(op, site, tiled(op))
-
-
-def _blocks(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    site.give_blocks(op)
-    return _moves(op)
+def _tile(op: OnnxOp, site: LinalgSite) -> None:
+    _picked(op, site, tiled(op))
 
 
 def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -191,29 +173,23 @@ def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return _picked(op, site, unblocked(nearest(op)))
 
 
-def _same(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    tensor, last = site.as_it_lies(op.operands[0])
-    site.give(op.results[0], tensor, last=last)
-    return _moves(op)
-
-
-_RESHAPE = LinalgForm(_reshape)
+_RESHAPE = LinalgForm(_reshape, _moves)
 MOVING_FORMS: dict[tuple[str, str], LinalgForm] = {
-    ("", "Transpose"): LinalgForm(_transpose),
+    ("", "Transpose"): LinalgForm(permuted),
     ("", "Reshape"): _RESHAPE,
     ("", "Flatten"): _RESHAPE,
     ("", "Squeeze"): _RESHAPE,
     ("", "Unsqueeze"): _RESHAPE,
-    ("", "Identity"): LinalgForm(_same),
+    ("", "Identity"): LinalgForm(kept, _moves),
     ("", "Concat"): LinalgForm(_concat),
-    ("", "Split"): LinalgForm(_split),
-    ("", "Slice"): LinalgForm(_slice),
-    ("", "Gather"): LinalgForm(_gather),
-    ("", "Pad"): LinalgForm(_pad),
-    ("", "Expand"): LinalgForm(_expand),
-    ("", "Tile"): LinalgForm(_tile),
-    ("", "DepthToSpace"): LinalgForm(_blocks),
-    ("", "SpaceToDepth"): LinalgForm(_blocks),
-    ("", "Resize"): LinalgForm(_resize),
-    ("", "Upsample"): LinalgForm(_resize),
+    ("", "Split"): LinalgForm(split, _moves),
+    ("", "Slice"): LinalgForm(_slice, _moves),
+    ("", "Gather"): LinalgForm(_gather, _moves),
+    ("", "Pad"): LinalgForm(_pad, _moves),
+    ("", "Expand"): LinalgForm(_expand, _moves),
+    ("", "Tile"): LinalgForm(_tile, _moves),
+    ("", "DepthToSpace"): LinalgForm(in_blocks, _moves),
+    ("", "SpaceToDepth"): LinalgForm(in_blocks, _moves),
+    ("", "Resize"): LinalgForm(_resize, _moves),
+    ("", "Upsample"): LinalgForm(_resize, _moves),
 }

@@ -19,7 +19,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.forms.geometry import repeated, tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
-from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST
+from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST, in_blocks, kept, permuted, split
 from qdialect.ir.values import constant_array, normal_axis
 from qdialect.promises.layout import slices_of
 from qdialect.promises.padding import pad_value, pads_of
@@ -48,13 +48,7 @@ def _moves(op: OnnxOp) -> Blocked | None:
     return None if a == b else OTHER_TYPE
 
 
-def _permuted(op: OnnxOp, site: TosaSite) -> None:
-    unblocked(_moves(op))
-    site.give_permuted(op)
-
-
 def _reshaped(op: OnnxOp, site: TosaSite) -> None:
-    unblocked(_moves(op))
     site.give(op.results[0], site.reshape(site.operand(op.operands[0]), known_shape(op.results[0].type)))
 
 
@@ -94,11 +88,6 @@ def _joined(op: OnnxOp, site: TosaSite) -> None:
     parts = [site.requantized(v, x, y) for v, x in zip(tensors, inputs, strict=True)]
     axis = normal_axis(op.int_attr("axis", 0), len(known_shape(op.results[0].type)))
     site.give(op.results[0], site.joined(parts, site.axis(axis, last=last)), last=last)
-
-
-def _split(op: OnnxOp, site: TosaSite) -> None:
-    unblocked(_moves(op))
-    site.give_split(op)
 
 
 def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blocked:
@@ -144,7 +133,6 @@ def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last:
 
 def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    unblocked(_moves(op))
     tensor, last = site.as_it_lies(op.operands[0])
     value = unblocked(picked_rows(site, tensor, rows, last=last))
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
@@ -165,6 +153,7 @@ def _gather(op: OnnxOp, site: TosaSite) -> Blocked | None:
     listed, shape = constant_array(op.operands[1]), known_shape(op.operands[0].type)
     if listed is None:
         return looked_up(op, site)
+    unblocked(_moves(op))
     axis = normal_axis(op.int_attr("axis", 0), len(shape))
     rows = np.where(listed < 0, listed + shape[axis], listed).reshape(-1).astype(np.int64)
     return _picked(op, site, {axis: rows})
@@ -175,7 +164,6 @@ def _tile(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _expand(op: OnnxOp, site: TosaSite) -> None:
-    unblocked(_moves(op))
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     shape = (1,) * (len(result) - len(shape)) + shape
     value = site.reshape(site.operand(op.operands[0]), shape)
@@ -185,7 +173,6 @@ def _expand(op: OnnxOp, site: TosaSite) -> None:
 
 
 def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    unblocked(_moves(op))
     shape, type = known_shape(op.operands[0].type), uniform_of(op.results[0].type)
     mode, each = op.str_attr("mode", "constant"), unblocked(pads_of(op))
     if mode != "constant":
@@ -223,19 +210,11 @@ def _padded(
     return site.reshape(site.make(tosa.PadOp, operands, (size[0], shape[axis], size[2]), i8), shape)
 
 
-def _blocks(op: OnnxOp, site: TosaSite) -> None:
-    unblocked(_moves(op))
-    site.give_blocks(op)
-
-
-def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
-    """A storage cast: the same tensor."""
-    type = op.element_type
-    if type.storage.width != 8:
-        return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
-    tensor, last = site.as_it_lies(op.operands[0])
-    site.give(op.results[0], tensor, last=last)
-    return None
+def _wide_storage(op: StorageCastOp) -> Blocked | None:
+    storage = op.element_type.storage
+    if storage.width == 8:
+        return None
+    return Blocked("storage-type", f"the integer profile computes with i8, not with {storage.name}")
 
 
 def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -246,9 +225,7 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
     )
     if not indexes or not is_bytes(site.operand(op.operands[0])):
         return Blocked("cast", "only 8-bit values are cast, to indices of a table")
-    tensor, last = site.as_it_lies(op.operands[0])
-    site.give(op.results[0], tensor, last=last)
-    return None
+    return kept(op, site)
 
 
 def _enters(op: QuantizeOp, site: TosaSite) -> Blocked:
@@ -262,25 +239,25 @@ def _leaves(op: DequantizeOp, site: TosaSite) -> Blocked:
     return Blocked("float-output", "a float is made here, and the integer profile has no floats", fix)
 
 
-_RESHAPE, _PICK = TosaForm(_reshaped), TosaForm(_gather)
+_RESHAPE = TosaForm(_reshaped, _moves)
 MOVE_FORMS: dict[tuple[str, str], TosaForm] = {
-    ("quant", "scast"): TosaForm(_read),
+    ("quant", "scast"): TosaForm(kept, _wide_storage),
     ("quant", "qcast"): TosaForm(_enters),
     ("quant", "dcast"): TosaForm(_leaves),
     ("", "Cast"): TosaForm(_index),
     ("", "Identity"): TosaForm(_same),
-    ("", "Transpose"): TosaForm(_permuted),
+    ("", "Transpose"): TosaForm(permuted, _moves),
     ("", "Reshape"): _RESHAPE,
     ("", "Flatten"): _RESHAPE,
     ("", "Squeeze"): _RESHAPE,
     ("", "Unsqueeze"): _RESHAPE,
     ("", "Concat"): TosaForm(_joined),
-    ("", "Split"): TosaForm(_split),
-    ("", "Slice"): TosaForm(_slice),
-    ("", "Gather"): _PICK,
-    ("", "Tile"): TosaForm(_tile),
-    ("", "Expand"): TosaForm(_expand),
-    ("", "Pad"): TosaForm(_pad),
-    ("", "DepthToSpace"): TosaForm(_blocks),
-    ("", "SpaceToDepth"): TosaForm(_blocks),
+    ("", "Split"): TosaForm(split, _moves),
+    ("", "Slice"): TosaForm(_slice, _moves),
+    ("", "Gather"): TosaForm(_gather),
+    ("", "Tile"): TosaForm(_tile, _moves),
+    ("", "Expand"): TosaForm(_expand, _moves),
+    ("", "Pad"): TosaForm(_pad, _moves),
+    ("", "DepthToSpace"): TosaForm(in_blocks, _moves),
+    ("", "SpaceToDepth"): TosaForm(in_blocks, _moves),
 }
