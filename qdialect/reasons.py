@@ -21,7 +21,7 @@ class Blocked:
 
 
 class Refused(Exception):
-    """A rewrite does not apply, for a reason: caught by the driver, before anything has changed."""
+    """A rewrite or a rule does not apply, for a reason: caught by who asked it, before anything has changed."""
 
     def __init__(self, blocked: Blocked):
         super().__init__(blocked.message)
@@ -29,7 +29,7 @@ class Refused(Exception):
 
 
 def unblocked(value: T | Blocked) -> T:
-    """`value`, in a pattern or an upstream form; if it is a reason, the rewrite ends with that reason."""
+    """`value`, in a pattern, an upstream form or a rule of axes; if it is a reason, that one ends with it."""
     if isinstance(value, Blocked):
         raise Refused(value)
     return value

@@ -13,7 +13,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import normal_axis, rank_of
 from qdialect.promises.base import Transfer
 from qdialect.promises.blocks import BlockRule, kept, lost
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, Refused, unblocked
 
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
 NO_SCALES = Blocked("no-scales", "the op removes the axis that the scales run along")
@@ -52,16 +52,15 @@ def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
             return MIXED
         if head.is_per_tensor:
             return [head]
-        if head.axis is None:
-            type = per_block(op, head)
-            return type if isinstance(type, Blocked) else [type]
-        match rule(op, head.axis):
-            case Blocked() as blocked:
-                return blocked
-            case Moved() as moved:
-                return [taken(head, moved)] if moved.indices.size else NO_SCALES
-            case axis:
-                return [head.replace(axis=axis)]
+        try:
+            if head.axis is None:
+                return [unblocked(per_block(op, head))]
+            moved = unblocked(rule(op, head.axis))
+        except Refused as refused:
+            return refused.blocked
+        if not isinstance(moved, Moved):
+            return [head.replace(axis=moved)]
+        return [taken(head, moved)] if moved.indices.size else NO_SCALES
 
     return transfer
 

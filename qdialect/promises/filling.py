@@ -19,7 +19,7 @@ from qdialect.ir.values import constant_ints, normal_axis, static_shape
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.monotone import batch_or_channel
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
 
 
 def diagonal_of(op: OnnxOp) -> int | None:
@@ -63,9 +63,7 @@ def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
 
 
 def _center_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    changed = centered(op)
-    if isinstance(changed, Blocked):
-        return changed
+    changed = unblocked(centered(op))
     if axis not in changed:
         return axis
     before, after = changed[axis]
@@ -74,10 +72,7 @@ def _center_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _center_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    changed = centered(op)
-    if isinstance(changed, Blocked):
-        return changed
-    return ALONG_AXIS if axis in changed else axis
+    return ALONG_AXIS if axis in unblocked(centered(op)) else axis
 
 
 def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:

@@ -44,7 +44,7 @@ from qdialect.promises.joining import concat_backward, concat_forward, split_bac
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
 from qdialect.promises.reshaping import reshape_backward, reshape_forward
 from qdialect.promises.resizing import resize_nearest
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
 
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
 
@@ -75,16 +75,12 @@ def _permuted(forward: bool) -> BlockRule:
 def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool) -> Transfer:
     """Axes of size 1 inserted, or removed."""
 
-    def by_axis(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-        axes = axes_of(op)
-        if isinstance(axes, Blocked):
-            return axes
+    def by_axis(op: OnnxOp, axis: int) -> int | Moved:
+        axes = unblocked(axes_of(op))
         return _spread(axis, axes) if inserts else _closed(axis, axes)
 
-    def by_block(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
-        axes = axes_of(op)
-        if isinstance(axes, Blocked):
-            return axes
+    def by_block(op: OnnxOp, type: UniformType) -> UniformType:
+        axes = unblocked(axes_of(op))
         return blocks.with_axes(type, axes) if inserts else blocks.without_axes(type, axes)
 
     return follow(by_axis, by_block)
@@ -143,9 +139,7 @@ def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
 
 
 def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    cuts, shape = slices_of(op), shape_of(op.operands[0].type)
-    if isinstance(cuts, Blocked):
-        return cuts
+    cuts, shape = unblocked(slices_of(op)), shape_of(op.operands[0].type)
     if axis not in cuts:
         return axis
     if shape is None or shape[axis] == DYNAMIC:
@@ -154,27 +148,19 @@ def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
-    cuts, shape = slices_of(op), static_shape(op.operands[0])
-    if isinstance(cuts, Blocked):
-        return cuts
+    cuts, shape = unblocked(slices_of(op)), static_shape(op.operands[0])
     if shape is None:
         return UNKNOWN_RANK
     for axis, taken in cuts.items():
         start, stop, step = taken.indices(shape[axis])
         if step != 1:
             return blocks.BLOCK_CUT
-        cut = blocks.cut(type, axis, start, stop, shape[axis])
-        if isinstance(cut, Blocked):
-            return cut
-        type = cut
+        type = unblocked(blocks.cut(type, axis, start, stop, shape[axis]))
     return type
 
 
 def _slice_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    cuts = slices_of(op)
-    if isinstance(cuts, Blocked):
-        return cuts
-    return ALONG_AXIS if axis in cuts else axis
+    return ALONG_AXIS if axis in unblocked(slices_of(op)) else axis
 
 
 def _gather_axes(op: OnnxOp) -> tuple[int, int] | Blocked:
@@ -185,10 +171,7 @@ def _gather_axes(op: OnnxOp) -> tuple[int, int] | Blocked:
 
 
 def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    axes = _gather_axes(op)
-    if isinstance(axes, Blocked):
-        return axes
-    gathered, rank = axes
+    gathered, rank = unblocked(_gather_axes(op))
     if axis < gathered:
         return axis
     if axis > gathered:
@@ -207,10 +190,7 @@ def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _gather_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    axes = _gather_axes(op)
-    if isinstance(axes, Blocked):
-        return axes
-    gathered, rank = axes
+    gathered, rank = unblocked(_gather_axes(op))
     if axis < gathered:
         return axis
     return ALONG_AXIS if axis < gathered + rank else axis - rank + 1

@@ -18,7 +18,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
 from qdialect.promises.base import Commutes, Promise, every_operand, no_types, none
-from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
+from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked, unblocked
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,14 @@ def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
 
 
 def _reduce_forward(op: OnnxOp, axis: int) -> int | Blocked:
-    reduced = _reduced(op)
-    if isinstance(reduced, Blocked):
-        return reduced
-    axes, kept, _ = reduced
+    axes, kept, _ = unblocked(_reduced(op))
     if axis in axes:
         return ALONG_AXIS
     return axis if kept else axis - bisect(axes, axis)
 
 
 def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    reduced = _reduced(op)
-    if isinstance(reduced, Blocked):
-        return reduced
-    axes, kept, rank = reduced
+    axes, kept, rank = unblocked(_reduced(op))
     before = axis if kept else [a for a in range(rank) if a not in axes][axis]
     return ALONG_AXIS if before in axes else before
 
