@@ -131,12 +131,8 @@ def _alone(value: SSAValue, map: AffineMap, beside: Branch) -> Branch | Blocked:
 
 def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]] | Blocked:
     """The least window that contains both, and the offset of each kernel's first element in it, by spatial axis."""
-    if (one.groups, one.inputs, one.outputs, one.strides) != (
-        two.groups,
-        two.inputs,
-        two.outputs,
-        two.strides,
-    ):
+    common, other = ((g.groups, g.inputs, g.outputs, g.strides) for g in (one, two))
+    if common != other:
         return OTHER_WINDOW
     axes: list[tuple[int, int, tuple[int, int]]] = []
     firsts: list[tuple[int, int]] = []

@@ -31,7 +31,7 @@ from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.constants import QuantizeConstant, ReadConstant, RequantizeConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
-from qdialect.promises.base import Commutes
+from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
@@ -80,16 +80,12 @@ def _clamps_sum(op: OnnxOp) -> bool:
     return bool(products) and quantized and not any(isinstance(o, ConstantOp) for o in owners)
 
 
-def _never(op: OnnxOp) -> bool:
-    return False
-
-
 class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False, selects: bool = True):
         is_integer = _is_rewritten if rewritten else has_kernel
-        wanted = _is_slow_in_float if rewritten else _never
+        wanted = _is_slow_in_float if rewritten else sometimes
         self._hoisting = Hoisting(activations, is_integer, selects, wanted)
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:

@@ -67,10 +67,6 @@ def _constant_name(op: OnnxOp | None) -> str:
     )
 
 
-def _second_consumer(what: str) -> Blocked:
-    return Blocked("second-consumer", f"the {what} has a second consumer, or none that is known")
-
-
 def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
     rank, value = rank_of(op.results[0]), op.results[0]
     user, integer_bias = single_user(value), None
@@ -81,7 +77,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
             return Blocked("bias-shape", "the integer bias has not one value for each channel")
         user = single_user(user.results[0])
     if user is None:
-        return _second_consumer("integer sum")
+        return Blocked("second-consumer", "the integer sum has a second consumer, or none that is known")
     if user.get_trait(Converts) is None or not is_float32(user.results[0]):
         return Blocked(
             "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"

@@ -55,7 +55,7 @@ class RaiseForeign(OnForm[StandsFor]):
         return form.fused or not self._fused
 
     def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
-        if not (self._every or promise.written or _are_dequantized(op.operands)):
+        if not (self._every or promise.written or all(map(_is_dequantized, op.operands))):
             return None
         parts = promise.parts(op)
         if parts is None or isinstance(parts, Blocked):
@@ -70,12 +70,8 @@ class RaiseForeign(OnForm[StandsFor]):
         return None
 
 
-def _are_dequantized(operands: Sequence[SSAValue]) -> bool:
-    """True if the operands are dequantized, behind moves or not, so that ONNX's own op is on integers."""
-    return all(map(_is_dequantized, operands))
-
-
 def _is_dequantized(value: SSAValue) -> bool:
+    """True if a value is dequantized, behind moves or not, so that ONNX's own op is on integers."""
     while isinstance(value, OpResult) and value.op.get_trait(Commutes) is not None:
         value = value.op.operands[0]
     return isinstance(value, OpResult) and value.op.get_trait(DequantizeForm) is not None

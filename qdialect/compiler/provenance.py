@@ -57,13 +57,11 @@ def _is_cast(op: OnnxOp) -> bool:
     return op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None
 
 
-def _is_packed(op: OnnxOp) -> bool:
+def _is_quantized(op: OnnxOp) -> bool:
+    """True if an op quantizes, dequantizes or computes with quantized integers."""
     work = op.get_trait(SumsProducts)
-    return work is not None and work.packed
-
-
-def _is_fake(op: OnnxOp) -> bool:
-    return op.get_trait(FakeQuantizes) is not None
+    is_packed = work is not None and work.packed
+    return _is_cast(op) or is_kernel(op) or is_packed or op.get_trait(FakeQuantizes) is not None
 
 
 def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
@@ -101,8 +99,7 @@ class Origin(Hook):
         """Edges between the rows."""
         self.bytes = tensor_bytes(module)
         """Bytes of the model's constants."""
-        self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) or _is_fake(op) for op in ops)
-        """True if any op quantizes, dequantizes or computes with quantized integers."""
+        self.is_quantized = any(map(_is_quantized, ops))
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}
         self._by_tensor: dict[str, int] = {}

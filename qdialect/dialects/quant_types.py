@@ -118,13 +118,12 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         d = self.data
         zeros = d.zero_points if zero_points is None else zero_points
         storage, expressed = storage or d.storage, expressed or d.expressed
+        place = d.axis if axis is None else axis
         if scales is None or self.blocks is not None:
             factors = d.scales if scales is None else scales
-            place = d.axis if axis is None else axis
             return UniformType(
                 UniformParameters(storage, expressed, place, d.blocks, factors, _like(zeros, factors))
             )
-        place = d.axis if axis is None else axis
         if np.ndim(scales) == 0 or place is None:
             return UniformType(UniformParameters(storage, expressed, None, None, scales, zeros))
         return UniformType.along(storage, place, scales, zeros, expressed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr
@@ -36,17 +36,11 @@ class Function(NamedTuple):
     beta: float | None = None
 
 
-def _plain(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
-    return build.one(self.name, [x], role=role)
-
-
-def _with_alpha(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
-    return build.one(self.name, [x], role=role, alpha=float_attr(self.alpha or 0.0))
-
-
-def _hard_sigmoid(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
-    alpha, beta = float_attr(self.alpha or 0.0), float_attr(self.beta or 0.0)
-    return build.one(self.name, [x], role=role, alpha=alpha, beta=beta)
+def _op(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
+    """The op of that name, with the parameters that it has."""
+    parameters = {"alpha": self.alpha, "beta": self.beta}
+    attributes: dict[str, Any] = {k: float_attr(v) for k, v in parameters.items() if v is not None}
+    return build.one(self.name, [x], role=role, **attributes)
 
 
 def _affine(self: Activation, build: Builder, x: SSAValue, role: str) -> SSAValue:
@@ -62,11 +56,11 @@ def _scaled_tanh(self: Activation, build: Builder, x: SSAValue, role: str) -> SS
 
 
 FUNCTIONS: dict[str, Function] = {
-    **{name: Function(_plain) for name in ("Relu", "Tanh", "Sigmoid", "Softsign", "Softplus")},
-    "LeakyRelu": Function(_with_alpha, 0.01),
-    "ThresholdedRelu": Function(_with_alpha, 1.0),
-    "Elu": Function(_with_alpha, 1.0),
-    "HardSigmoid": Function(_hard_sigmoid, 0.2, 0.5),
+    **{name: Function(_op) for name in ("Relu", "Tanh", "Sigmoid", "Softsign", "Softplus")},
+    "LeakyRelu": Function(_op, 0.01),
+    "ThresholdedRelu": Function(_op, 1.0),
+    "Elu": Function(_op, 1.0),
+    "HardSigmoid": Function(_op, 0.2, 0.5),
     "Affine": Function(_affine, 1.0, 0.0),
     "ScaledTanh": Function(_scaled_tanh, 1.0, 1.0),
 }

@@ -48,6 +48,8 @@ from qdialect.onnx_io.import_tensors import tensor_data
 if TYPE_CHECKING:
     from onnx import (
         AttributeProto,
+        FunctionProto,
+        GraphProto,
         NodeProto,
         OperatorSetIdProto,
         SparseTensorProto,
@@ -216,9 +218,9 @@ def custom_properties(
     return properties
 
 
-def describe(op: Operation, node: NodeProto) -> None:
-    """Copy a node's documentation and metadata to `op`."""
-    if node.doc_string:
-        op.attributes["onnx.doc"] = string(node.doc_string)
-    if node.metadata_props:
-        op.attributes["onnx.metadata"] = string_dictionary(node.metadata_props)
+def describe(op: Operation, proto: NodeProto | GraphProto | FunctionProto) -> None:
+    """Copy documentation and metadata to `op`."""
+    if proto.doc_string:
+        op.attributes["onnx.doc"] = string(proto.doc_string)
+    if proto.metadata_props:
+        op.attributes["onnx.metadata"] = string_dictionary(proto.metadata_props)

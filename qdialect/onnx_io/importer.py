@@ -23,6 +23,7 @@ from qdialect.dialects.onnx_types import UNKNOWN
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.onnx_io.import_attributes import (
     attribute_value,
+    describe,
     described,
     opset_imports,
     string,
@@ -101,10 +102,7 @@ class _Importer:
             res_attrs=ArrayAttr([DictionaryAttr(described(o)) for o in graph.output]),
         )
         func.location = named_location(graph.name)
-        if graph.doc_string:
-            func.attributes["onnx.doc"] = string(graph.doc_string)
-        if graph.metadata_props:
-            func.attributes["onnx.metadata"] = string_dictionary(graph.metadata_props)
+        describe(func, graph)
         self._annotate(graph, scope, func)
         return func
 
@@ -153,10 +151,7 @@ class _Importer:
             "onnx.opset_import": opset_imports(function.opset_import),
         }
         op = FunctionOp.create(properties=properties, regions=[Region(block)])
-        if function.doc_string:
-            op.attributes["onnx.doc"] = string(function.doc_string)
-        if function.metadata_props:
-            op.attributes["onnx.metadata"] = string_dictionary(function.metadata_props)
+        describe(op, function)
         return op
 
     def _default(self, attribute: Any) -> Attribute:

@@ -291,7 +291,8 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     learnt = set(known)
     for one in list(inside_first(module)):
         if not is_complete(one):
-            learnt.update(_lists(one, computation))
+            lists = [o for o in one.operands if computation.is_waiting(o) and is_list(o)]
+            learnt.update(computation.compute(lists))
             yielded = (block.last_op for region in one.regions for block in region.blocks)
             read = (value for op in (one, *yielded) if op is not None for value in op.operands)
             if not is_typed(one) or is_told(one) or any(value in learnt for value in read):
@@ -299,8 +300,3 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
         computation.show(one)
     if learnt:
         refresh_signatures(module)
-
-
-def _lists(op: Operation, computation: Computation) -> list[SSAValue]:
-    """The operands of an op that are computable lists, as constants."""
-    return computation.compute([o for o in op.operands if computation.is_waiting(o) and is_list(o)])

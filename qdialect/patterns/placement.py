@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.values import under
 from qdialect.patterns.casts import settles
-from qdialect.promises.base import Commutes
+from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.undefined import Undefined
@@ -42,7 +42,7 @@ class Hoisting:
     """True if an op above has an integer kernel, which computes the integers itself."""
     selects: bool = True
     """True to move above ops that select or clamp, which changes the treatment of NaN."""
-    wants_integers: Callable[[OnnxOp], bool] = lambda op: False
+    wants_integers: Callable[[OnnxOp], bool] = sometimes
     """True if an op saves more time on integers than quantizing all its operands' elements takes."""
 
     def above(

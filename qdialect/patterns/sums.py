@@ -30,8 +30,6 @@ from qdialect.targets import Target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, WORTH, Costs, by_group, cost, quantized_cost
 
 FLOAT = Float32Type()
-
-
 INT32 = BY_NUMPY["int32"].attribute
 SCALING = 3
 """Number of elementwise ops that scale a sum: Cast, Mul, Add of a bias."""
@@ -48,13 +46,11 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
 
     def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
-        if x is None or w is None:
+        linear = op.get_trait(Linear)
+        if x is None or w is None or linear is None:
             return
-        form, linear = promise, op.get_trait(Linear)
-        if linear is None:
-            return
-        unblocked(form.guard(op) or self._guard(op, form, linear, x, w))
-        self._build(op, form, x, w, rewriter)
+        unblocked(promise.guard(op) or self._guard(op, promise, linear, x, w))
+        self._build(op, promise, x, w, rewriter)
 
     def _guard(
         self, op: OnnxOp, form: IntegerSum, linear: Linear, x: UniformType, w: UniformType

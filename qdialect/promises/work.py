@@ -93,24 +93,19 @@ def _is_dequantized(value: SSAValue) -> bool:
     return True
 
 
-def _convolution(weight: int) -> Callable[[OnnxOp], int | None]:
-    """Elements of the result times the size of a filter. weight: (outputs, inputs per group, *kernel)."""
+def _convolution(weight: int, *, spreads: bool = False) -> Callable[[OnnxOp], int | None]:
+    """
+    Elements of the result, or of the operand if it `spreads` that over windows, times the size of a filter. weight:
+    index of the operand (outputs, inputs per group, *kernel), or (inputs, outputs per group, *kernel).
+    """
 
     def count(op: OnnxOp) -> int | None:
-        result, shape = sizes(op.results[0]), sizes(op.input(weight))
+        pixels, shape = sizes(op.operands[0] if spreads else op.results[0]), sizes(op.input(weight))
         if not shape:
             return None
-        return prod(shape) if result is None else prod(result) * prod(shape[1:])
+        return prod(shape) if pixels is None else prod(pixels) * prod(shape[1:])
 
     return count
-
-
-def _transposed(op: OnnxOp) -> int | None:
-    """Elements of the operand times the size of a filter. weight: (inputs, outputs per group, *kernel)."""
-    x, weight = sizes(op.operands[0]), sizes(op.input(1))
-    if not weight:
-        return None
-    return prod(weight) if x is None else prod(x) * prod(weight[1:])
 
 
 def _matrices(weight: int) -> Callable[[OnnxOp], int | None]:
@@ -183,7 +178,7 @@ _CONVOLUTION = SumsProducts(_convolution(3), (0, 3), integers=True)
 _MATRICES = SumsProducts(_matrices(3), (0, 3), integers=True)
 WORK: dict[tuple[str, str], SumsProducts] = {
     **_each("", SumsProducts(_convolution(1)), "Conv", "DeformConv"),
-    **_each("", SumsProducts(_transposed), "ConvTranspose"),
+    **_each("", SumsProducts(_convolution(1, spreads=True)), "ConvTranspose"),
     **_each("", SumsProducts(_matrices(1)), "Gemm", "MatMul"),
     **_each("", SumsProducts(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
     **_each("", SumsProducts(_scores(4), (0, 1, 2)), "Attention"),

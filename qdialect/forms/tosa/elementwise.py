@@ -209,10 +209,6 @@ def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
     site.give(op.results[0], site.clamped(value, low, high), last=last)
 
 
-def _above_zero(op: OnnxOp, type: UniformType) -> tuple[int, int]:
-    return type.zero_point, HIGH
-
-
 def _between(op: OnnxOp, type: UniformType) -> tuple[int, int] | Blocked:
     bounds = clip_bounds(op)
     if bounds is None:
@@ -255,6 +251,6 @@ ELEMENTWISE_FORMS: dict[tuple[str, str], TosaForm] = {
     ("", "Mul"): TosaForm(_product),
     ("", "PRelu"): TosaForm(_sloped),
     ("", "Where"): TosaForm(_chosen),
-    ("", "Relu"): TosaForm(partial(_held, _above_zero)),
+    ("", "Relu"): TosaForm(partial(_held, lambda op, type: (type.zero_point, HIGH))),
     ("", "Clip"): TosaForm(partial(_held, _between)),
 }
