@@ -61,18 +61,11 @@ def goes_channels_last(value: SSAValue) -> bool:
 
 
 def _is_read(value: SSAValue, *, floats: bool) -> bool:
-    pending, seen = [value], {value}
-    while pending:
-        for user in {use.operation for use in pending.pop().uses}:
-            if _runs_channels_last(user):
-                return True
-            passes = user.has_trait(Commutes) or (
-                floats and (isinstance(user, QuantizeOp) or user.has_trait(Elementwise))
-            )
-            if passes:
-                pending += [one for one in user.results if one not in seen]
-                seen.update(user.results)
-    return False
+    def passes(op: Operation) -> bool:
+        in_float = isinstance(op, QuantizeOp) or op.has_trait(Elementwise)
+        return op.has_trait(Commutes) or (floats and in_float)
+
+    return _reaches(value, _runs_channels_last, passes, _readers)
 
 
 def is_lowered_convolution(op: Operation) -> bool:
@@ -89,20 +82,23 @@ def is_float_convolution(op: Operation) -> bool:
 
 def is_between(op: Operation, kernels: Callable[[Operation], bool]) -> bool:
     """True if such kernels make the first operand of `op` and read its result, casts and elementwise ops aside."""
-    return _reaches(op.operands[0], kernels, _makers) and _reaches(op.results[0], kernels, _readers)
+    ends = (op.operands[0], _makers), (op.results[0], _readers)
+    return all(_reaches(value, kernels, _keeps_layout, step) for value, step in ends)
 
 
 def _reaches(
     value: SSAValue,
     kernels: Callable[[Operation], bool],
+    passes: Callable[[Operation], bool],
     step: Callable[[SSAValue], list[tuple[Operation, list[SSAValue]]]],
 ) -> bool:
+    """True if `step` comes from `value` to one of `kernels`, past ops that it `passes`."""
     pending, seen = [value], {value}
     while pending:
         for op, beyond in step(pending.pop()):
             if kernels(op):
                 return True
-            if _keeps_layout(op):
+            if passes(op):
                 pending += [one for one in beyond if one not in seen]
                 seen.update(beyond)
     return False
