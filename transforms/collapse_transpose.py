@@ -108,9 +108,9 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
             )
         nodes = Nodes(op)
         sizes = [_size([shape[axis] for axis in group]) for group in sorted(groups)]
-        blocks = nodes.reshape(op.operands[0], [_told(size) for size in sizes], sizes)
+        blocks = nodes.reshape(op.operands[0], [_entry(size) for size in sizes], sizes)
         block = nodes.transpose(blocks, turned)
-        nodes.reshape(block, [_told(shape[axis]) for axis in order], op.results[0].type)
+        nodes.reshape(block, [_entry(shape[axis]) for axis in order], op.results[0].type)
         nodes.ops[-1].location = op.location
         rewriter.replace(op, nodes.ops)
         return None
@@ -186,7 +186,7 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         attributes = op.onnx_attributes | {"axis": IntegerAttr(1, i64)}
         result = nodes.append(op.__class__.build([rows, *op.inputs[1:]], [rows.type], attributes))
         last = _quantize(op.results[0]) or op
-        _whole(nodes, result, shape, last, stored=self._stored)
+        _ungrouped(nodes, result, shape, last, stored=self._stored)
         nodes.ops[-1].location = last.location
         rewriter.replace(last, nodes.ops)
         return None
@@ -208,18 +208,18 @@ def _grouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int], *, stored: boo
     """`value` reshaped to `sizes`; if it is dequantized, what is quantized is reshaped in front of the dequantize."""
     cast = value.owner
     if not (isinstance(cast, DequantizeOp) and cast.element_type.is_per_tensor):
-        return nodes.reshape(value, [_told(size) for size in sizes], sizes)
+        return nodes.reshape(value, [_entry(size) for size in sizes], sizes)
     type = tensor_type(cast.element_type, tuple(sizes))
     return nodes.append(DequantizeOp(_reshaped(nodes, cast.input, sizes, type, stored=stored)))
 
 
 def _reshaped(nodes: Nodes, x: SSAValue, sizes: Sequence[int], type: Attribute, *, stored: bool) -> SSAValue:
     """Quantized `x` reshaped to `type`, of `sizes`; stored: its integers are, as kernels take and give them."""
-    told = [_told(size) for size in sizes]
+    entries = [_entry(size) for size in sizes]
     if not stored:
-        return nodes.reshape(x, told, type)
+        return nodes.reshape(x, entries, type)
     integers = nodes.append(StorageCastOp(x, stored_type(x.type)))
-    return nodes.append(StorageCastOp(nodes.reshape(integers, told, stored_type(type)), type))
+    return nodes.append(StorageCastOp(nodes.reshape(integers, entries, stored_type(type)), type))
 
 
 def _quantize(value: SSAValue) -> QuantizeOp | None:
@@ -228,20 +228,20 @@ def _quantize(value: SSAValue) -> QuantizeOp | None:
     return cast if isinstance(cast, QuantizeOp) and cast.element_type.is_per_tensor else None
 
 
-def _whole(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation, *, stored: bool) -> None:
+def _ungrouped(nodes: Nodes, value: SSAValue, sizes: Sequence[int], last: Operation, *, stored: bool) -> None:
     """Reshape `value` to `sizes`, those of the result of `last`; if `last` is a quantize, behind it."""
     type = last.results[0].type
     if isinstance(last, QuantizeOp):
         _reshaped(nodes, nodes.append(QuantizeOp(value, last.element_type)), sizes, type, stored=stored)
     else:
-        nodes.reshape(value, [_told(size) for size in sizes], type)
+        nodes.reshape(value, [_entry(size) for size in sizes], type)
 
 
 def _size(sizes: Sequence[int]) -> int:
     return DYNAMIC if DYNAMIC in sizes else prod(sizes)
 
 
-def _told(size: int) -> int:
+def _entry(size: int) -> int:
     """A size as an element of Reshape's operand: -1 if unknown."""
     return -1 if size == DYNAMIC else size
 

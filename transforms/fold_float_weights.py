@@ -82,7 +82,7 @@ def _is_wide(op: OnnxOp) -> bool:
     return type is not None and type.storage.width > BYTE_BITS
 
 
-def _is_alone(op: OnnxOp) -> bool:
+def _is_weight_only(op: OnnxOp) -> bool:
     """True if only the weight is quantized, in 8 bits: weights of fewer bits have kernels of their own."""
     x, type = op.operands[0], quantized_of(under_dequantize(op.operands[1]).type)
     is_float = quantized_of(x.type) is None and not isinstance(x.owner, DequantizeOp)
@@ -105,7 +105,7 @@ def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[
         if not isinstance(op, OnnxOp) or op.get_trait(Linear) is None:
             continue
         is_real = quantized_of(op.results[0].type) is None
-        if not (_is_wide(op) or _is_alone(op) or (_is_grouped(op) and is_real)):
+        if not (_is_wide(op) or _is_weight_only(op) or (_is_grouped(op) and is_real)):
             continue
         source, shape = _quantized_weight(op), static_shape(op.operands[1])
         if shape is None or prod(shape) <= elements:
@@ -237,7 +237,6 @@ class FoldFloatWeightsPass(TargetPass):
     """Greatest number of elements of a weight that is always folded."""
     growth: int = 15
     """Per cent by which the larger weights of grouped convolutions together may let the file grow."""
-
     least: int = 1 << 20
     """Bytes by which they may let it grow in any case."""
 

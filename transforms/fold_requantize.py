@@ -11,7 +11,7 @@ of S. Ops that only move elements pass the type on to the op that computes them.
 from math import prod
 
 import numpy as np
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, uniform_of
@@ -87,7 +87,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
     chain: list[OnnxOp | QuantizeOp] = []
     while True:
         op = value.owner
-        if isinstance(op, Block | ConstantOp) or not isinstance(op, OnnxOp | QuantizeOp) or op.regions:
+        if isinstance(op, ConstantOp) or not isinstance(op, OnnxOp | QuantizeOp) or op.regions:
             return Blocked(
                 "not-computed", "the integers come from outside or from a subgraph, or are constants"
             )
@@ -97,13 +97,13 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
             return SECOND_CONSUMER
         chain.append(op)
         promise = op.get_trait(Commutes)
-        if promise is None:
+        if promise is None or not isinstance(op, OnnxOp):
             return chain
-        if len(promise.operands(op)) != 1 or not promise.moves(op):  # pyright: ignore[reportArgumentType]
+        if len(promise.operands(op)) != 1 or not promise.moves(op):
             return Blocked(
                 "several-parts", "what is moved has several parts, or is clamped between two steps"
             )
-        value = promise.operand_values(op)[0]  # pyright: ignore[reportArgumentType]
+        value = promise.operand_values(op)[0]
 
 
 class FoldRequantizePass(RewritePass):

@@ -54,6 +54,8 @@ from qdialect.rewriting.uses import is_quantized_next
 
 INTEGER_MIN_OPSET = 12
 """The opset from which Min takes 8-bit integers."""
+LARGEST_BOUND = 2**16
+"""Greatest size in bytes of a bound that is repeated along a row."""
 
 
 class Above(NamedTuple):
@@ -163,10 +165,6 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
                 return Blocked("not-depthwise", "an op that sums over channels follows")
             targets.append(LinearTarget(user, linear, outputs))
     return targets
-
-
-LARGEST_BOUND = 2**16
-"""Greatest size in bytes of a bound that is repeated along a row."""
 
 
 def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:

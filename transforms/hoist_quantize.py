@@ -42,16 +42,15 @@ from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel, quantized_anyway, quantized_uses, read_sizes_of
 
+IMAGE = 4
+"""Rank of a batch of images."""
+
 
 def _is_rewritten(op: OnnxOp) -> bool:
     """True if an integer kernel computes the op: its own, or that of the ops it is written as."""
     return (
         has_kernel(op) or op.get_trait(Window) is not None or form_of(type(op), KernelOfAnother) is not None
     )
-
-
-IMAGE = 4
-"""Rank of a batch of images."""
 
 
 def _is_slow_in_float(op: OnnxOp) -> bool:

@@ -4,10 +4,9 @@ Store the second operand of a product, if it is computed, with the signedness of
     product(x, move(qcast(y) : u8, z))  ->  product(x, move(qcast(y) : i8, z - 128))      where weights are i8
 
 Exact: the same real numbers in the other signedness; a quantize writes either at the same cost, also that behind an op
-without an integer kernel. Kernels take as long on
-a computed operand as on a constant weight: in onnxruntime products of u8 and i8 take 0.5 to 0.9 of the time of u8 and
-u8. On processors that multiply tiles of 16 channels they take up to 1.2 times as long where the rows of a head are no
-multiple of these.
+without an integer kernel. Kernels take as long on a computed operand as on a constant weight: in onnxruntime products
+of u8 and i8 take 0.5 to 0.9 of the time of u8 and u8. On processors that multiply tiles of 16 channels they take up to
+1.2 times as long where the rows of a head are no multiple of these.
 """
 
 from xdsl.ir import Operation, SSAValue
