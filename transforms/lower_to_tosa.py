@@ -19,6 +19,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import BlockArgument
 
 from qdialect.dialects import tosa
+from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.tosa.elementwise import is_bytes
@@ -57,9 +58,11 @@ class LowerToTosaPass(RewritePass):
 
 
 def _own_results(end: ReturnOp, rewriter: Rewriter) -> None:
-    """Copy results that are inputs or repeated, which TOSA's flatbuffer would omit."""
+    """Copy results that are inputs or repeated, which TOSA's flatbuffer would omit; none without elements."""
     for place, value in enumerate(tuple(end.operands)):
-        if is_bytes(value) and (isinstance(value, BlockArgument) or value in end.operands[:place]):
+        if not is_bytes(value) or 0 in (shape_of(value.type) or ()):
+            continue
+        if isinstance(value, BlockArgument) or value in end.operands[:place]:
             copy = tosa.IdentityOp.create(operands=[value], result_types=[value.type])
             rewriter.insert_before(end, [copy])
             rewriter.set_operand(end, place, copy.output)

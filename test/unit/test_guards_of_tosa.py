@@ -155,6 +155,11 @@ CASES = [
         x: 3x2x!x
         k = [] : 0xi64
         y = Gather(x, k) : 0x2x!x"""),
+    case("empty-tensor", f"""
+        x: 0x3xi8
+        w = {list(range(-128, 128))} : 256xi8 as 256x!x
+        i = Cast(x) {{to = 7 : i64}} : 0x3xi64
+        y = Gather(w, i) : 0x3x!x"""),
     case("empty-tensor", """
         x: 1x2x!x
         k = [0, 2] : 2xi64

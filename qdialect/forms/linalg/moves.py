@@ -59,15 +59,11 @@ def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last:
 def _concat(op: OnnxOp, site: LinalgSite) -> None:
     shape = site.shape(op.results[0])
     _, last = site.alike(*op.operands)
-    parts: list[SSAValue] = []
-    for value in op.operands:
-        part = unblocked(requantized_to(site, value, op.results[0], last=last))
-        if 0 not in known_shape(part.type):
-            parts.append(part)
+    parts = [unblocked(requantized_to(site, value, op.results[0], last=last)) for value in op.operands]
     axis = site.axis(normal_axis(op.int_attr("axis", 0), len(shape)), last=last)
     whole = site.shape(op.results[0], last=last)
     result, start = site.empty(whole, known_element(parts[0].type)), 0
-    for part in parts:
+    for part in (one for one in parts if 0 not in known_shape(one.type)):
         offsets = [0] * len(whole)
         offsets[axis] = start
         start += known_shape(part.type)[axis]

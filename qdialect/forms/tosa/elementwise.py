@@ -21,7 +21,7 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.forms.tosa.site import FLOAT, HIGH, TosaForm, TosaSite, activation, activations, takes
+from qdialect.forms.tosa.site import EMPTY, FLOAT, HIGH, TosaForm, TosaSite, activation, activations, takes
 from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.numerics.near_ties import faithful_ratios
@@ -230,6 +230,8 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return Blocked("gather", "TOSA's gather of computed indices is for other types")
     if quantized_of(op.results[0].type) is None:
         return FLOAT
+    if 0 in known_shape(index.type):
+        return EMPTY
     bytes, last = site.as_it_lies(index)
     # The entries are in the order of unsigned bytes; TOSA's begin with -128.
     value = site.looked_up(bytes, np.roll(table, 128).astype(np.int8))

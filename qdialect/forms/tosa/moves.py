@@ -57,6 +57,8 @@ def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
     x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if x is None or y is None:
         return FLOAT
+    if 0 in known_shape(op.operands[0].type):
+        return EMPTY
     value, last = site.as_it_lies(op.operands[0])
     if x != y:
         known = (x.storage.width, y.storage.width, x.is_per_tensor, y.is_per_tensor) == (8, 8, True, True)
