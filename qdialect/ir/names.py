@@ -259,6 +259,7 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
         ours = op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)
         if op.results and ours and (type(op) not in _OF_OTHERS or op.results[0] in settled):
             old, new = tensor_names(op), [settled.get(r) or known.fresh(wish(r)) for r in op.results]
+            new += old[len(new) :]  # of nodes that the op stands for
             if new != old:
                 helps = isinstance(op, QuantizeOp) and not any(old)
                 op.location = location(f"{new[0]}_QuantizeLinear" if helps else node_name(op), new)

@@ -13,7 +13,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
-from qdialect.ir.names import location, node_name, result_names, tensor_name, wish
+from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names, wish
 from qdialect.ir.place import block_of, remove
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
@@ -77,9 +77,9 @@ class PairWriter:
         dequantizes = [reader for reader in readers if isinstance(reader, DequantizeOp)]
         users = len(readers) - len(dequantizes) + sum(len(list(d.results[0].uses)) for d in dequantizes)
         name = wish(op.results[0])
-        if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
+        if users and isinstance(real, OpResult) and not tensor_name(real.op, real.index):
             names = result_names(real.op)
-            names[real.index] = f"{name}_real" if users else name  # of an unused one too
+            names[real.index] = f"{name}_real"
             real.op.location = location(node_name(real.op), names)
         if not users:
             for unused in [*dequantizes, op]:
@@ -95,9 +95,9 @@ class PairWriter:
         self, real: SSAValue, type: UniformType, anchor: Operation, name: str, node: str
     ) -> list[Operation]:
         """A QuantizeLinear, with a clamp before or after it for narrower storage bounds."""
-        behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
+        of_bytes = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
         wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
-        clip = [] if behind else clamped_real(real, type, anchor, always=wide)
+        clip = [] if of_bytes else clamped_real(real, type, anchor, always=wide)
         if clip and type.storage.is_full_range:
             # It may be folded when the model is read, and the node's name with it.
             node = f"{name}_QuantizeLinear"
@@ -109,7 +109,16 @@ class PairWriter:
                 clip = []
         cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
         cast.location = location(node, [name])
-        return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]
+        behind = [] if clip else clamped(cast.results[0], type)
+        if behind:
+            # The tensor's name is the clamp's; a clamp that was read has left those of its node and its operand.
+            known = tensor_names(anchor) if isinstance(anchor, QuantizeOp) else []
+            _, clamp, above = [*known, "", "", ""][:3]
+            cast.location = location(node, [above or f"{name}_unclamped"])
+            for bound in behind[:-1]:
+                bound.location = location(node)
+            behind[-1].location = location(clamp, [name])
+        return [*clip, cast, *behind]
 
     def _dequantize(self, op: DequantizeOp) -> None:
         """Write a dequantize: one per block, shared by its users; residual edges get their own pairs if required."""

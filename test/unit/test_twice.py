@@ -787,3 +787,28 @@ def test_axes_are_joined_behind_a_packed_row():
     first = assert_stays(model)
     shapes = [list(one.dims) for one in first.graph.initializer]
     assert [18, 54, 3, 1] in shapes
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "generic"])
+def test_an_unused_result_of_integers(target: str):
+    """It had the name of its integers the first time, and one with an ending when it had been in float before."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[4,3] x) => (float[1,3] y) <float s = {0.02}, uint8 z = {128}, int64[2] sizes = {1, 3}> {
+            a, unused = Split<axis = 0>(x, sizes)
+            y = DequantizeLinear(a, s, z)
+        }""")
+    assert_stays(model, target, "qdq")
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "openvino"])
+def test_a_clamp_of_integers_behind_a_quantize_by_channel(target: str):
+    """Narrower storage bounds: the clamp's name went to the quantize, and the clamp's grew each time."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (float[2] y)
+        <float[2] s = {0.5, 0.25}, int8[2] z = {2, 0}, int8 low = {-7}, int8 high = {7}> {
+            q = QuantizeLinear<axis = 0>(x, s, z)
+            c = Clip(q, low, high)
+            y = DequantizeLinear<axis = 0>(c, s, z)
+        }""")
+    nodes = assert_stays(model, target).graph.node
+    assert [node.output[0] for node in nodes] == ["q", "c", "y"]
