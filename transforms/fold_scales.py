@@ -302,4 +302,4 @@ class FoldScalesPass(RewritePass):
     """True to fold into depthwise ops alone, where the scales do not fold into what computes the activation."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldBelow()] if self.below else [DropImpliedBound(), FoldScales()]
+        return [DropImpliedBound(), FoldBelow() if self.below else FoldScales()]

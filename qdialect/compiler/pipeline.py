@@ -178,7 +178,7 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     yield _stage(
         "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
     )
-    if r.form == "qoperator":
+    if r.form in ("qoperator", "integer"):
         yield _stage("fold-scales", "scales that nothing above the quantize takes", below=True)
     yield _together(
         "ops between casts become ops on quantized types, with the Pads in front and the clamps behind",

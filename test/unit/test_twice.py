@@ -812,3 +812,20 @@ def test_a_clamp_of_integers_behind_a_quantize_by_channel(target: str):
         }""")
     nodes = assert_stays(model, target).graph.node
     assert [node.output[0] for node in nodes] == ["q", "c", "y"]
+
+
+@pytest.mark.parametrize("form", ["qoperator", "integer"])
+def test_a_clamp_in_a_branch_that_a_quantize_by_channel_implies(form: str):
+    """The quantize went into the branch when the clamp behind the If was gone; only then was the other in front."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x, bool c) => (float[2,3] y)
+        <float low = {-0.5}, float high = {0.7}, float[3] s = {0.0047, 0.0046, 0.0045}, uint8[3] z = {106, 107, 108}> {
+            e = If(c) <
+                then_branch = yes () => (float[2,3] o) { o = Relu(x) },
+                else_branch = no () => (float[2,3] p) { p = Clip(x, low, high) }
+            >
+            f = Clip(e, low, high)
+            q = QuantizeLinear<axis = 1>(f, s, z)
+            y = DequantizeLinear<axis = 1>(q, s, z)
+        }""")
+    assert "low" not in {tensor.name for tensor in assert_stays(model, form=form).graph.initializer}
