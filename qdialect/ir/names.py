@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
@@ -273,7 +273,7 @@ def settle_nodes(module: ModuleOp) -> None:
     taken: set[str] = set()
     others: list[tuple[Operation, str]] = []
     for op in operations(module):
-        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and (name := node_name(op)):
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | YieldOp) and (name := node_name(op)):
             if name in taken:
                 others.append((op, name))
             taken.add(name)

@@ -829,3 +829,20 @@ def test_a_clamp_in_a_branch_that_a_quantize_by_channel_implies(form: str):
             y = DequantizeLinear<axis = 1>(q, s, z)
         }""")
     assert "low" not in {tensor.name for tensor in assert_stays(model, form=form).graph.initializer}
+
+
+def test_branches_of_one_name_that_give_constants():
+    """A constant of integers is called as its branch; the second branch had another name when it was read again."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x, bool c) => (float[2] y) <float s = {0.02}, uint8 z = {13}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            e = If(c) <
+                then_branch = branch () => (float[2] o) { o = Identity(d) },
+                else_branch = branch () => (float[2] p) { p = Constant<value = float[2] {0.0, 0.0}>() }
+            >
+            r = QuantizeLinear(e, s, z)
+            y = DequantizeLinear(r, s, z)
+        }""")
+    nodes = assert_stays(model).graph.node
+    assert {a.g.name for node in nodes for a in node.attribute if node.op_type == "If"} == {"branch"}
