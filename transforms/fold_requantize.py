@@ -78,7 +78,8 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     if isinstance(clamp, Blocked):
         return clamp
     ops[-1].location = location(node_name(chain[0]))
-    clamp.ops[-1].location = location(f"{node_name(chain[0])}_range", [tensor_name(chain[0])])
+    name = node_name(chain[0]) or tensor_name(chain[0])
+    clamp.ops[-1].location = location(f"{name}_range", [tensor_name(chain[0])])
     return [*ops, *clamp.ops]
 
 

@@ -846,3 +846,29 @@ def test_branches_of_one_name_that_give_constants():
         }""")
     nodes = assert_stays(model).graph.node
     assert {a.g.name for node in nodes for a in node.attribute if node.op_type == "If"} == {"branch"}
+
+
+def test_clamps_of_nodes_without_names():
+    """Two are called as the ranges of tensors: their bounds were called after one node."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[128,4] a, float[4,200] b, float[200,128] c) => (float[128,400] y)
+        <float s = {0.02}, uint8 z = {3}, float t = {0.5}, uint8 o = {128}, float u = {0.025}, uint8 v = {7},
+         float w = {0.05}, uint8 k = {9}> {
+            aq = QuantizeLinear(a, s, z)
+            ad = DequantizeLinear(aq, s, z)
+            bq = QuantizeLinear(b, t, o)
+            bd = DequantizeLinear(bq, t, o)
+            m = MatMul(ad, bd)
+            mq = QuantizeLinear(m, u, v)
+            md = DequantizeLinear(mq, u, v)
+            mr = QuantizeLinear(md, w, k)
+            me = DequantizeLinear(mr, w, k)
+            f = Transpose<perm = [1, 0]>(c)
+            fq = QuantizeLinear(f, u, v)
+            fd = DequantizeLinear(fq, u, v)
+            fr = QuantizeLinear(fd, w, k)
+            fe = DequantizeLinear(fr, w, k)
+            y = Concat<axis = 1>(me, fe)
+        }""")
+    nodes = assert_stays(model).graph.node
+    assert [node.op_type for node in nodes].count("Clip") == 2
