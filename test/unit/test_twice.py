@@ -385,8 +385,9 @@ def test_a_product_without_a_name():
     assert_stays(model, "onnxruntime", "integer")
 
 
-def test_a_convolution_as_a_product_of_padded_columns():
-    """What its Pad puts in was the scales' zero point, and another constant the second time."""
+@pytest.mark.parametrize("name", ["", "conv"])
+def test_a_convolution_as_a_product_of_padded_columns(name: str):
+    """What its Pad puts in was the scales' zero point, then another constant or one of another name the second time."""
     model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
         g (float[1,32,8,8] x) => (float[1,32,8,8] y)
         <float s = {0.02}, uint8 z = {120}, float t = {0.03}> {
@@ -396,6 +397,7 @@ def test_a_convolution_as_a_product_of_padded_columns():
             y = Conv<pads = [1, 1, 1, 1]>(d, r)
         }""")
     weight = np.random.default_rng(5).integers(-99, 99, (32, 32, 3, 3)).astype(np.int8)
+    model.graph.node[3].name = name
     model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
     assert "Pad" in [node.op_type for node in assert_stays(model).graph.node]
 

@@ -6,6 +6,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import TO_THE_END, ImageNodes
 from qdialect.promises.window import Geometry
@@ -26,8 +27,12 @@ def gathered(
     pads = [*geometry.pads[:axes], *[(0, 0)] * (geometry.axes - axes)]
     if any(map(any, pads)):
         array = constant_array(zero_point)
-        # A constant of its own, as it is when the written model is read.
-        x = nodes.padded(x, pads, zero_point if array is None else nodes.constant(array))
+        value = zero_point if array is None else nodes.constant(array)
+        constant = nodes.ops[-1:]
+        x = nodes.padded(x, pads, value)
+        if array is not None and (name := node_name(nodes.ops[-1])):
+            # A constant of its own, under the name that it gets when the written model is read.
+            constant[0].location = location(f"{name}_Constant")
     for axis in reversed(range(axes)):
         x = _along(nodes, x, geometry, axis)
     return x
