@@ -7,10 +7,10 @@ Raise quantization written as float arithmetic to casts. Requires a Round: witho
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
 Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
-offset is added behind the Round; else x * m and x / (1/m) may round to two sides of a tie: one step.
-A float weight of integers that such a Round made is one of int8 under scale 1, its bias one of int32.
-With `constants`, weights alone, before `fold-constants` makes floats of them, in models that quantize what they
-multiply.
+offset is added behind the Round; else x * m and x / (1/m) may round to two sides of a tie: one step. If the integers
+are read with a scale next to 1/m, that is the quantize's: m may be its inverse, too. A float weight of integers that
+such a Round made is one of int8 under scale 1, its bias one of int32. With `constants`, weights alone, before
+`fold-constants` makes floats of them, in models that quantize what they multiply.
 """
 
 from collections.abc import Sequence
@@ -39,6 +39,7 @@ from qdialect.promises.arithmetic import (
     Scales,
     Shifts,
     producer,
+    scale_behind,
     shift,
     single_user,
     step_of,
@@ -114,6 +115,8 @@ def _above(op: OnnxOp) -> _Steps:
     whole = zero_point == 0  # an offset before the Round may itself round, and an odd one reverses ties
     if scaled is None:
         return _Steps(x, None, zero_point, low, high, op, whole)
+    if not scaled.exact and (read := scale_behind(op.results[0])) is not None:
+        scaled = scaled._replace(scale=folding.near_scale(scaled.scale, read))
     return _Steps(scaled.x, scaled.scale, zero_point, low, high, op, whole and scaled.exact)
 
 

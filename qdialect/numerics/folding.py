@@ -239,6 +239,19 @@ def is_power_of_two(factors: npt.ArrayLike) -> bool:
     return bool(np.all((mantissas == 0.5) & (np.abs(exponents) < 126)))
 
 
+def near_scale(scale: Array, other: Array) -> Array:
+    """
+    `other` if each of its float32 numbers is that of `scale` or next to it, else `scale`, which is 1 / m rounded.
+
+    Then x / other is as near to x * m, since m may be 1 / other rounded. Both have one element, or one shape.
+    """
+    if other.size == scale.size == 1:
+        other = other.reshape(scale.shape)
+    if other.shape != scale.shape or other.dtype != np.float32 or not np.isfinite(scale).all():
+        return scale
+    return other if bool(np.all(np.abs(other - scale) <= np.spacing(np.abs(scale)))) else scale
+
+
 def shifted_zero_points(zero_points: Array, shift: Array, scales: Array) -> Array:
     """Zero points that also add `shift` (real) before rounding: zero_point + rint(shift / scale), not clamped."""
     return zero_points + np.rint(shift / scales)

@@ -14,7 +14,8 @@ import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.promises.base import Commutes, Promise
@@ -121,6 +122,28 @@ def shift(op: OnnxOp | None) -> WithConstant | None:
     if promise is None or step is None:
         return None
     return WithConstant(step.value, -step.constant) if promise.inverse else step
+
+
+def scale_behind(value: SSAValue) -> Array | None:
+    """
+    The scale with which integers are read behind conversions, shifts and clamps, each with the next as its only user.
+
+    It is a factor, of any shape, or that of a quantized type, (); None if `value` is read in another way.
+    """
+    user = single_user(value)
+    while user is not None and (shift(user) or user.get_trait(Converts) or user.get_trait(Bounds)):
+        value = user.results[0]
+        user = single_user(value)
+    cast = None if value.first_use is None else value.first_use.operation
+    type = (
+        quantized_of(cast.results[0].type)
+        if isinstance(cast, StorageCastOp) and value.has_one_use()
+        else None
+    )
+    if type is not None and type.is_per_tensor:
+        return np.asarray(type.scale)
+    scaled = multiplier(user)
+    return None if scaled is None else scaled.constant
 
 
 def unwidened(value: SSAValue) -> WithConstant:

@@ -104,6 +104,68 @@ func.func @fake(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
 
 // -----
 
+// The factor is the inverse of the scale that reads the integers, though 1 / 74.135483 is rounded to 0.013488818.
+// CHECK-LABEL: func.func @fake_by_factors
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<u8:f32, 0.013488817:13>>
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @fake_by_factors(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[74.13548278808594] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.013488817] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[13.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %e = onnx.Sub(%d, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Mul(%e, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A scale that is further off is another one.
+// CHECK-LABEL: func.func @unmoved_other_scale
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<u8:f32, 0.013488818:13>>
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]] : {{.*}} to tensor<3x4xui8>
+// CHECK-NEXT: quant.scast %[[S]] : tensor<3x4xui8> to tensor<3x4x!quant.uniform<u8:f32, 0.01348882:13>>
+func.func @unmoved_other_scale(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[74.13548278808594] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.01348882] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[13.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %e = onnx.Sub(%d, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Mul(%e, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A cast reads them, too.
+// CHECK-LABEL: func.func @read_by_a_cast
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8<-100:99>:f32, 0.013488817>>
+func.func @read_by_a_cast(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[74.13548278808594] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-100.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[99.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<1xf32>) -> tensor<3x4xf32>
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Clip(%b, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.Cast(%c) {to = 3 : i64} : (tensor<3x4xf32>) -> tensor<3x4xi8>
+  %e = quant.scast %d : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.013488817>>
+  %y = quant.dcast %e : tensor<3x4x!quant.uniform<i8:f32, 0.013488817>> to tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // The zero point may be the clamp's upper end: it is one of the integers.
 // CHECK-LABEL: func.func @narrow_below_zero
 // CHECK: quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8<-7:7>:f32, 0.5:7>>

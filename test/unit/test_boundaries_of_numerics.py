@@ -274,3 +274,14 @@ def test_ends_of_a_zero_point_and_infinities():
         assert stored.tolist() == [low, high, low, 5, 7]
     wide = numerics.quantize([2.0**24, 2.0**24 + 2], 1.0, 1, -(2**31), 2**31 - 1, np.int32)
     assert wide.tolist() == [2**24 + 1, 2**24 + 3]
+
+
+def test_a_scale_next_to_another_is_taken_for_it():
+    scale = np.array([0.25, 0.3], np.float32)
+    below, above = np.nextafter(scale, np.float32(0)), np.nextafter(scale, np.float32(1))
+    for near in (below, above, scale):
+        assert folding.near_scale(scale, near) is near
+    for far in (np.nextafter(above, np.float32(1)), above.astype(np.float64), above[:1], above[:, None]):
+        assert folding.near_scale(scale, far) is scale
+    assert folding.near_scale(scale[:1], above[0].reshape(())).tolist() == [above[0]]
+    assert folding.near_scale(np.array([np.inf], np.float32), scale[:1]).tolist() == [np.inf]

@@ -98,6 +98,23 @@ def test_arithmetic_that_quantizes_becomes_a_cast(name: str, scale: float):
     assert (difference > 0).mean() < 1e-3
 
 
+def test_integers_that_are_read_with_the_inverse_of_their_factor_have_one_scale():
+    """At most one step of 0.0135, as often as x * m and x / scale round to two sides of a tie."""
+    scale = np.float32(0.013488817)
+    factor = np.float32(1) / scale
+    assert np.float32(1) / factor != scale
+    x = TIES * scale
+    nodes = chain(("Mul", ["m"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Sub", ["z"]), ("Mul", ["s"]))
+    original = model(nodes, x, {"m": float(factor), "z": 37.0, "s": float(scale), **U8}, 1)
+    proto = raised(original)
+    assert operators(proto) == ["QuantizeLinear", "DequantizeLinear"]
+    scales = [array for i in proto.graph.initializer if (array := onh.to_array(i)).dtype == np.float32]
+    assert [array.tolist() for array in scales] == [scale]
+    a, b = (run(m, {"x": x})[0] for m in (original, proto))
+    assert np.abs(a - b).max() <= 1.001 * scale
+    assert (np.abs(a - b) > 0.5 * scale).mean() < 0.07, "ties are one in 16"
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize("inverse", [False, True])
 def test_dequantizer_on_all_values(dtype: str, inverse: bool):

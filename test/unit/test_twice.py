@@ -49,6 +49,11 @@ LATE = {
     "a clamp of a line in front of a requantize that saturates": (81009300, "onnxruntime", "qoperator"),
     "integers read under another scale beside their own": (94001346, "onnxruntime", "qoperator"),
     "integers read under another scale behind what moves them": (731691, "onnxruntime", "integer"),
+    "a factor that is the inverse of two scales is that of the one in use": (
+        98000475,
+        "onnxruntime",
+        "integer",
+    ),
     "a clamp in front of a requantize behind a triangle that is whole": (
         93008060,
         "onnxruntime",
