@@ -4,6 +4,7 @@ Raise quantization written as float arithmetic to casts. Requires a Round: witho
     Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
     Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))     also where i32 are subtracted
+    Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
 Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
@@ -28,16 +29,16 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name, value_name
-from qdialect.ir.values import constant, constant_array, is_float32, under
+from qdialect.ir.values import constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
+from qdialect.patterns.multiplied import WIDTHS, is_constant, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
     Converts,
     Rounds,
     Scales,
-    Shifts,
     producer,
     scale_behind,
     shift,
@@ -50,15 +51,12 @@ from qdialect.promises.casts import QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes, uniform_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.promises.work import SumsProducts
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 ONE = np.float32(1.0)
-WIDTHS = (8, 16)
-"""Bits of storage types; wider integers are indices or accumulators."""
 UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
 )
@@ -165,34 +163,11 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
-def _is_constant(value: SSAValue) -> bool:
-    """True for a constant and for what casts make of one."""
-    while isinstance(value.owner, QuantizeOp | StorageCastOp):
-        value = value.owner.operands[0]
-    return constant(value) is not None
-
-
-def _is_weight(value: SSAValue, of: SSAValue) -> bool:
-    """True if `of` is constant and a product reads `value`, computed of it: as it is, scaled, shifted or moved."""
-    waiting, seen = [value] if _is_constant(of) else [], {value}
-    while waiting:
-        for use in waiting.pop().uses:
-            op = use.operation
-            if not isinstance(op, OnnxOp):
-                continue
-            if op.get_trait(SumsProducts) is not None:
-                return True
-            if any(op.get_trait(kind) for kind in (Commutes, Scales, Shifts, Bounds)):
-                waiting += [result for result in op.results if result not in seen]
-                seen.update(op.results)
-    return False
-
-
 def _quantizes(op: Operation) -> bool:
     """True if an op quantizes what is computed at run time."""
     if not isinstance(op, OnnxOp) or not any(op.get_trait(k) for k in (QuantizeForm, FakeQuantizes, Rounds)):
         return False
-    return not _is_constant(_above(op).x if op.get_trait(Rounds) is not None else op.operands[0])
+    return not is_constant(_above(op).x if op.get_trait(Rounds) is not None else op.operands[0])
 
 
 @dataclass(frozen=True)
@@ -206,7 +181,7 @@ class RaiseRounding(OnTrait[Rounds]):
         if constant_array(op.operands[0]) is not None or not is_float32(op.operands[0]):
             return None
         steps = _steps(op)
-        if self.constants and not _is_weight(op.results[0], steps.x):
+        if self.constants and not is_weight(op.results[0], steps.x):
             return None
         cast = single_user(steps.last.results[0])
         element = (
@@ -293,25 +268,29 @@ class RaiseScaling(Pattern):
         source, known = self._integers(op)
         if source is None or not is_float32(op.results[0]):
             return None
-        if self.constants and not _is_weight(op.results[0], source):
+        if self.constants and not is_weight(op.results[0], source):
             return None
-        user, zero_point = single_user(op.results[0]), unwidened(op.operands[0]).constant
+        last, zero_point = op, unwidened(op.operands[0]).constant
+        user = single_user(op.results[0])
         added = shift(user)
         if user is not None and added is not None:
             if not _integral(added.constant):
                 return None
-            zero_point, user = zero_point - added.constant, single_user(user.results[0])
+            zero_point, last, user = zero_point - added.constant, user, single_user(user.results[0])
         scaled = None if user is None else _scale(user, inverse=False)
         if user is None or scaled is None:
-            return None
-        after = single_user(user.results[0])
-        if after is not None and after.get_trait(Rounds) is not None:
-            return None  # a multiplication in front of a Round belongs to the quantizer
+            if isinstance(last, DequantizeOp) or not multiplies_integers(last.results[0]):
+                return None
+            scaled = _Scaled(last.results[0], np.asarray(ONE), exact=True)
+        else:
+            last, after = user, single_user(user.results[0])
+            if after is not None and after.get_trait(Rounds) is not None:
+                return None  # a multiplication in front of a Round belongs to the quantizer
         type = unblocked(uniform_type(known, scaled.scale, zero_point, source))
         if self.exact and not scaled.exact:
             return INEXACT_ARITHMETIC
         reads, value = as_type(source, type, rewriter)
-        rewriter.replace(user, [*reads, DequantizeOp(value)])
+        rewriter.replace(last, [*reads, DequantizeOp(value)])
         return None
 
     def _integers(self, op: Operation) -> tuple[SSAValue | None, Storage]:

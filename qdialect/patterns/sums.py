@@ -13,11 +13,13 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, quantized_of, shape_of, with_element
-from qdialect.dialects.quant import QuantizeOp, UniformType
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, location, node_name, wish
-from qdialect.ir.values import constant_array, rank_of, real_constant
+from qdialect.ir.values import constant_array, rank_of, real_constant, under
+from qdialect.numerics import Array
+from qdialect.numerics.sums import weight_scale
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.integer import IntegerSum
@@ -102,7 +104,7 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
             nodes.ops += reads
             value = nodes.add("Add", [value, self._per_channel(op, plain, form, nodes)], sums)
         value = nodes.add("Cast", [value], reals, {"to": BY_NUMPY["float32"].number})
-        scale = _beside_channels(op, numerics.sum_scale(x.scales, w.scales), form)
+        scale = _beside_channels(op, _as_read(integers[0], x, w), form)
         factor = nodes.constant(scale, name=f"{flipped_name(wish(op.operands[1])) or 'weight'}_product_scale")
         value = nodes.add("Mul", [value, factor], reals)
         if bias is not None and quantized_of(bias.type) is None:
@@ -122,6 +124,18 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
             return _instead(bias, known.reshape(1, -1, *[1] * (rank - 2)), nodes)
         ones = [1] * (rank - 2)
         return nodes.reshape(bias, [1, -1, *ones], [1, sizes[-1] if sizes else DYNAMIC, *ones])
+
+
+def _as_read(integers: SSAValue, x: UniformType, w: UniformType) -> Array:
+    """
+    The scale of the sum. Integers that were quantized by another scale than `x` has are read again by that one, from
+    which the scale of the weight follows: rounded here as it is there.
+    """
+    source, scale = under(integers, StorageCastOp), numerics.sum_scale(x.scales, w.scales)
+    known = None if source is None else quantized_of(source.type)
+    if known is None or not known.is_per_tensor or known.scale == x.scale:
+        return scale
+    return numerics.sum_scale(known.scale, weight_scale(scale, known.scale))
 
 
 class SaySlower(Pattern):

@@ -148,10 +148,12 @@ def scale_behind(value: SSAValue) -> Array | None:
 
 def unwidened(value: SSAValue) -> WithConstant:
     """The integers that `value` has in a wider type, minus a constant zero point, and that; `value` and 0 if none."""
+    if element_of(value.type) != I32:
+        return WithConstant(value, np.zeros(()))
     added = shift(producer(value))
     wide, zero_point = (value, np.zeros(())) if added is None else (added.value, -added.constant)
     op = producer(wide)
-    if op is None or op.get_trait(Converts) is None or element_of(value.type) != I32:
+    if op is None or op.get_trait(Converts) is None:
         return WithConstant(value, np.zeros(()))
     return WithConstant(op.operands[0], zero_point)
 

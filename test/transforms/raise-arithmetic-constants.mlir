@@ -150,3 +150,23 @@ func.func @integers_subtracted(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
   %y = onnx.MatMul(%r, %d) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
+
+// -----
+
+// A weight that is moved first, without a scale, beside integers that are read as floats.
+// CHECK-LABEL: func.func @multiplied_by_integers
+// CHECK: %[[T:.*]] = onnx.Transpose(
+// CHECK: %[[W:.*]] = quant.scast %[[T]] : {{.*}} to tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+// CHECK: %[[D:.*]] = quant.dcast %[[W]]
+// CHECK: onnx.MatMul(%{{.*}}, %[[D]])
+func.func @multiplied_by_integers(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, -5, 12, 0, 77] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4x3xf32>, tensor<f32>, tensor<i8>) -> tensor<4x3xi8>
+  %r = onnx.Cast(%q) {to = 1 : i64} : (tensor<4x3xi8>) -> tensor<4x3xf32>
+  %t = onnx.Transpose(%w) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
+  %d = onnx.Cast(%t) {to = 1 : i64} : (tensor<3x2xi8>) -> tensor<3x2xf32>
+  %y = onnx.MatMul(%r, %d) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}

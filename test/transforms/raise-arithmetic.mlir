@@ -423,3 +423,42 @@ func.func @bytes_that_wrap(%q : tensor<2x3xui8>) -> tensor<2x3xf32> {
   %y = onnx.Mul(%c, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
+
+// -----
+
+// Integers that a product multiplies by integers are read with scale 1: what scales the sum stands behind it.
+// CHECK-LABEL: func.func @products_of_integers
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4x3xi8>)
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} -> tensor<2x3x!quant.uniform<u8:f32, 1.0:128>>
+// CHECK: %[[Q:.*]] = quant.scast %[[X]] : {{.*}} to tensor<1x4x3x!quant.uniform<i8:f32, 1.0>>
+// CHECK: %[[R:.*]] = quant.dcast %[[Q]]
+// CHECK: %[[D:.*]] = quant.dcast %[[W]]
+// CHECK: %[[T:.*]] = onnx.Transpose(%[[D]])
+// CHECK: onnx.MatMul(%[[R]], %[[T]])
+func.func @products_of_integers(%x : tensor<1x4x3xi8>) -> tensor<1x4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 255, 128, 0, 77] : tensor<2x3xui8>>} : () -> tensor<2x3xui8>
+  %z = onnx.Constant() {value = #onnx.tensor<[128.0] : tensor<f32>>} : () -> tensor<f32>
+  %r = onnx.Cast(%x) {to = 1 : i64} : (tensor<1x4x3xi8>) -> tensor<1x4x3xf32>
+  %c = onnx.Cast(%w) {to = 1 : i64} : (tensor<2x3xui8>) -> tensor<2x3xf32>
+  %d = onnx.Sub(%c, %z) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %t = onnx.Transpose(%d) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %y = onnx.MatMul(%r, %t) : (tensor<1x4x3xf32>, tensor<3x2xf32>) -> tensor<1x4x2xf32>
+  func.return %y : tensor<1x4x2xf32>
+}
+
+// -----
+
+// Multiplied by floats, or by integers too wide, or added, they stay floats.
+// CHECK-LABEL: func.func @unmoved_products
+// CHECK-NOT: quant.
+// CHECK: func.return
+func.func @unmoved_products(%x : tensor<4x3xi8>, %f : tensor<3x2xf32>, %i : tensor<3x2xi32>, %v : tensor<4x3xi8>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x3xf32>) {
+  %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<4x3xi8>) -> tensor<4x3xf32>
+  %b = onnx.Cast(%i) {to = 1 : i64} : (tensor<3x2xi32>) -> tensor<3x2xf32>
+  %c = onnx.Cast(%v) {to = 1 : i64} : (tensor<4x3xi8>) -> tensor<4x3xf32>
+  %d = onnx.Cast(%x) {to = 1 : i64} : (tensor<4x3xi8>) -> tensor<4x3xf32>
+  %p = onnx.MatMul(%a, %f) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  %q = onnx.MatMul(%a, %b) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  %s = onnx.Add(%c, %d) : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  func.return %p, %q, %s : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x3xf32>
+}

@@ -8,6 +8,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 
+from graphs.structure import difference
 from qdialect.compiler.compilation import compile, run_passes
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
@@ -294,3 +295,41 @@ def test_weights_of_a_product_are_integers_and_not_folded_to_floats():
     stored = {onh.to_array(one).shape: onh.to_array(one) for one in result.graph.initializer}
     np.testing.assert_array_equal(stored[weight.shape], weight)
     np.testing.assert_array_equal(run(result, {"x": x})[0], run(original, {"x": x})[0])
+
+
+@pytest.mark.parametrize("form", ["qoperator", "qdq", "integer"])
+def test_products_of_integers_that_are_cast_to_float(form: str):
+    """What exporters write of int8 products that a framework computes in float: no scale in front of the product."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(0, 1, (1, 16, 32, 30)).astype(np.float32)
+    constants: Constants = {
+        "s": 0.02,
+        "z": np.array(117, np.uint8),
+        "zf": 117.0,
+        "w": rng.integers(-127, 128, (24, 16, 3, 3)).astype(np.int8),
+        "m": rng.uniform(1e-4, 2e-4, (1, 24, 1, 1)).astype(np.float32),
+        "t": 0.05,
+    }
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        oh.make_node("Cast", ["q"], ["f"], to=1),
+        oh.make_node("Sub", ["f", "zf"], ["d"]),
+        oh.make_node("Cast", ["w"], ["v"], to=1),
+        oh.make_node("Conv", ["d", "v"], ["c"], pads=[1, 1, 1, 1]),
+        oh.make_node("Mul", ["c", "m"], ["r"]),
+        oh.make_node("QuantizeLinear", ["r", "t", "z"], ["p"]),
+        oh.make_node("DequantizeLinear", ["p", "t", "z"], ["y"]),
+    ]
+    original = model(nodes, x, constants, 1)
+    module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
+    compile(module, "onnxruntime", form=form)
+    result = export_model(module)
+    kinds = {"qoperator": "QLinearConv", "qdq": "Conv", "integer": "ConvInteger"}
+    assert kinds[form] in operators(result)
+    assert "Sub" not in operators(result)
+    steps = np.abs(run(result, {"x": x})[0] - run(original, {"x": x})[0]) / 0.05
+    assert steps.max() < 1.001
+    assert np.mean(steps > 0.5) < 0.002
+    again = import_model(export_model(module))
+    compile(again, "onnxruntime", form=form)
+    assert difference(result, export_model(again)) == ""
