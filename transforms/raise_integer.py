@@ -191,13 +191,18 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
     def _without_bias(
         self, op: OnnxOp, promise: IntegerProduct, chain: _Chain, rewriter: Rewriter
     ) -> Blocked | None:
-        """Rewrite a batch of matrices, whose op has no bias operand: a float bias stays an Add."""
+        """Rewrite a batch of matrices, whose op has no bias operand: the bias is an Add, in float."""
+        plain = chain._replace(integer_bias=None, float_bias=None)
         if chain.integer_bias is not None:
-            return Blocked("integer-bias", "a bias is added to the integer sum of a batch of matrices")
+            bias = numerics.dequantize(chain.integer_bias, chain.factor, 0)
+            return self._raise(op, promise.name, plain, rewriter, constant_op(bias, chain.bias_name))
         before = next(o.owner for o in chain.last.operands if not isinstance(o.owner, ConstantOp))
-        return self._raise(op, promise.name, chain._replace(last=onnx_op(before), float_bias=None), rewriter)
+        return self._raise(op, promise.name, plain._replace(last=onnx_op(before)), rewriter)
 
-    def _raise(self, op: OnnxOp, name: str, chain: _Chain, rewriter: Rewriter) -> Blocked | None:
+    def _raise(
+        self, op: OnnxOp, name: str, chain: _Chain, rewriter: Rewriter, added: ConstantOp | None = None
+    ) -> Blocked | None:
+        """added: what is added behind the op."""
         cls = op_named("", name)
         kernels = cls.get_trait(Kernels)
         has_kernel = kernels is not None and any(k.float_result for k in kernels.forms)
@@ -225,7 +230,13 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
             operands.append(bias.results[0])
         new = cls.build(operands, [chain.last.results[0].type], op.onnx_attributes)
         new.location = location(node_name(op) or node_name(chain.last), tensor_names(chain.last))
-        rewriter.replace(chain.last, [*reads, *dequantize_operands(new), new])
+        behind: list[Operation] = []
+        if added is not None:
+            behind = [
+                added,
+                op_named("", "Add").build([new.results[0], added.results[0]], [new.results[0].type]),
+            ]
+        rewriter.replace(chain.last, [*reads, *dequantize_operands(new), new, *behind])
         return None
 
 

@@ -145,16 +145,15 @@ func.func @unmoved_no_rescale(%x : tensor<4x2xui8>) -> tensor<4x3xi32> {
 
 // -----
 
-// No product of batches has a bias.
-// CHECK-LABEL: func.func @unmoved_integer_bias
-// CHECK: onnx.MatMulInteger(
-// INTEGER-LABEL: func.func @unmoved_integer_bias
-// INTEGER: onnx.MatMulInteger(
-func.func @unmoved_integer_bias(%x : tensor<5x4x2xui8>) -> tensor<5x4x3xf32> {
+// No product of batches has a bias: an integer one becomes an Add of floats.
+// CHECK-LABEL: func.func @integer_bias_of_a_batch
+// CHECK: %[[P:.*]] = onnx.MatMul(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[5.0, -10.0, 15.0] : tensor<3xf32>>}
+// CHECK: onnx.Add(%[[P]], %[[B]])
+func.func @integer_bias_of_a_batch(%x : tensor<5x4x2xui8>) -> tensor<5x4x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<3xi32>>} : () -> tensor<3xi32>
-  // expected-remark@+1 {{a bias is added to the integer sum of a batch of matrices [raise-integer: integer-bias]}}
   %s = onnx.MatMulInteger(%x, %w) {} : (tensor<5x4x2xui8>, tensor<2x3xi8>) -> tensor<5x4x3xi32>
   %t = onnx.Add(%s, %b) : (tensor<5x4x3xi32>, tensor<3xi32>) -> tensor<5x4x3xi32>
   %f = onnx.Cast(%t) {to = 1 : i64} : (tensor<5x4x3xi32>) -> tensor<5x4x3xf32>
