@@ -144,13 +144,12 @@ class Window(Promise):
 
     def pads(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
         """
-        Zeros before and after each axis; None if auto_pad or `output_shape` needs an unknown size, and for SAME of an
-        op that spreads.
+        Zeros before and after each axis; None if auto_pad or `output_shape` needs an unknown size.
 
-        SAME makes ceil(size / stride) results.
+        SAME makes ceil(size / stride) results, and size * stride where the op spreads.
         """
         kernel, mode = self.kernel(op), op.str_attr("auto_pad", "NOTSET")
-        if not self.gathers and op.ints_attr("output_shape") is not None:
+        if not self.gathers and (op.ints_attr("output_shape") is not None or mode.startswith("SAME")):
             return self._pads_of_results(op)
         if mode == "VALID":
             return ((0, 0),) * len(kernel)
@@ -158,12 +157,7 @@ class Window(Promise):
             stated = op.ints_attr("pads") or (0,) * (2 * len(kernel))
             return tuple(zip(stated[: len(kernel)], stated[len(kernel) :], strict=True))
         shape = shape_of(op.operands[0].type)
-        if (
-            shape is None
-            or len(shape) != len(kernel) + 2
-            or DYNAMIC in shape[2:]
-            or self.gathering is not None
-        ):
+        if shape is None or len(shape) != len(kernel) + 2 or DYNAMIC in shape[2:]:
             return None
         pads: list[tuple[int, int]] = []
         for size, k, stride, dilation in zip(
@@ -174,13 +168,18 @@ class Window(Promise):
         return tuple(pads)
 
     def _pads_of_results(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
-        """Pads of an op that spreads to a stated size; None for an unknown or larger one than without pads."""
-        kernel, shape, sizes = self.kernel(op), shape_of(op.operands[0].type), op.ints_attr("output_shape")
+        """
+        Pads of an op that spreads to a stated size, or to size * stride, whatever the size is. None for an unknown size
+        or more results than without pads.
+        """
+        kernel, strides, sizes = self.kernel(op), self.strides(op), op.ints_attr("output_shape")
         more = op.ints_attr("output_padding") or (0,) * len(kernel)
-        if shape is None or sizes is None or not len(sizes) == len(more) == len(kernel) == len(shape) - 2:
+        shape = shape_of(op.operands[0].type) if sizes is not None else (1,) * (2 + len(kernel))
+        sizes = strides if sizes is None else sizes
+        if shape is None or not len(sizes) == len(more) == len(kernel) == len(shape) - 2:
             return None
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations(op), strict=True)]
-        rows = zip(shape[2:], self.strides(op), more, reach, sizes, strict=True)
+        rows = zip(shape[2:], strides, more, reach, sizes, strict=True)
         totals = [(size - 1) * stride + add + far - result for size, stride, add, far, result in rows]
         if DYNAMIC in shape[2:] or min(totals) < 0:
             return None

@@ -203,7 +203,13 @@ def test_same_pads_want_all_sizes(shape: str):
         ),
         ("output_shape = array<i64: 20>, strides = array<i64: 3, 2>", None),
         ("pads = array<i64: 1, 2, 3, 4>", ((1, 3), (2, 4))),
-        ('auto_pad = "SAME_UPPER"', None),
+        ('auto_pad = "SAME_UPPER"', ((0, 1), (1, 2))),
+        ('auto_pad = "SAME_LOWER", strides = array<i64: 1, 2>', ((1, 0), (1, 1))),
+        (
+            'auto_pad = "SAME_UPPER", strides = array<i64: 2, 3>, output_padding = array<i64: 1, 0>',
+            ((0, 1), (0, 1)),
+        ),
+        ('auto_pad = "SAME_UPPER", strides = array<i64: 3, 2>', None),
     ],
 )
 def test_pads_of_a_window_that_spreads(attributes: str, expected: tuple[tuple[int, int], ...] | None):
