@@ -38,6 +38,7 @@ from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
 from qdialect.promises.arithmetic import QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
@@ -49,7 +50,7 @@ IR_VERSIONS = {0: 3, 13: 7, 21: 10}
 SAME_SUMS = 18
 """The last opset up to which onnxruntime computes every op as in the older ones, bit for bit."""
 CASTS = (QuantizeForm, DequantizeForm)
-QUANTIZERS = (*CASTS, QOperator, Rounds, QuantizesAtRunTime)
+QUANTIZERS = (*CASTS, QOperator, Rounds, QuantizesAtRunTime, FakeQuantizes)
 FUNCTIONS = Blocked("model-functions", "the model has functions of its own, which keep their opset")
 
 
@@ -185,7 +186,7 @@ class RaiseOpsetPass(RewritePass):
             if isinstance(one, FunctionOp):
                 blocked[one] = FUNCTIONS
                 break
-            if not isinstance(one, OnnxOp) or one.domain:
+            if not isinstance(one, OnnxOp) or one.domain or one.get_trait(FakeQuantizes) is not None:
                 continue
             parts = _parts(one, now, to)
             if isinstance(parts, Blocked):

@@ -153,5 +153,5 @@ FAKE_QUANTIZE: dict[tuple[str, str], FakeQuantizes] = {
     **{(domain, "Quant"): FakeQuantizes(_quant) for domain in QONNX},
     **{(domain, "IntQuant"): FakeQuantizes(_quant) for domain in QONNX},
     **{(domain, "BipolarQuant"): FakeQuantizes(_bipolar) for domain in QONNX},
-    ("org.openvinotoolkit", "FakeQuantize"): FakeQuantizes(_fake_quantize),
+    **{(domain, "FakeQuantize"): FakeQuantizes(_fake_quantize) for domain in ("org.openvinotoolkit", "")},
 }
