@@ -83,8 +83,8 @@ def text(report: "Report", *, everything: bool) -> list[str]:
 
     came = verdict(report)
     floats = by_cost(report)
-    products = [one for one in floats if one.macs]
-    others = [one for one in floats if not one.macs and (everything or not _is_rescaling(one))]
+    products = [one for one in floats if one.written is not None]
+    others = [one for one in floats if one.written is None and (everything or not _is_rescaling(one))]
     lines = [came.integers(), *came.unquantized(), *came.unknown_kinds()]
     lines += _grouped(products, report.totals.macs)
     if everything:

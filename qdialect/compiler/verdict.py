@@ -96,15 +96,17 @@ class Verdict:
     def integers(self) -> str:
         """Line with the share in integers, in the result and as read."""
         t = self.totals
+        layers = f"{t.uncounted} layer{'s' if t.uncounted > 1 else ''}"
         if not t.macs:
-            return "integers: the model sums no products"
+            known = f"the products of {layers} could not be counted: their shapes are not known"
+            return f"integers: {known if t.uncounted else 'the model sums no products'}"
         before = [f"as written {share_text(t.written[Numbers.INTEGER], t.macs)}"]
         if t.written[Numbers.PAIRS]:
             before.append(f"{share_text(t.written[Numbers.PAIRS], t.macs)} between Q/DQ pairs")
         if t.written[Numbers.WEIGHTS]:
             before.append(f"{share_text(t.written[Numbers.WEIGHTS], t.macs)} with integer weights alone")
         of = f"{count_text(t.macs)} multiply-adds" + (", open sizes counted as 1" if t.is_open else "")
-        left_out = f"; {t.uncounted} layers could not be counted" if t.uncounted else ""
+        left_out = f"; {layers} could not be counted" if t.uncounted else ""
         return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
 
     def _kernels(self) -> str:
@@ -118,14 +120,14 @@ class Verdict:
         worst, macs = self.floats[0], self.totals.macs
         missing = sum((one.macs or 0) - one.integer_macs for one in self.floats)
         count = f"{len(self.floats)} layer{'s' if len(self.floats) > 1 else ''}"
-        line = f"float: {count}, {share_text(missing, macs)}"
+        line = f"float: {count}" + (f", {share_text(missing, macs)}" if macs else "")
         if self.is_float_model or not worst.reasons:
             return [line]
         blocked = worst.reasons[0].blocked
         fix = f"; {advice(blocked)}" if advice(blocked) else ""
-        share = share_text(worst.macs or 0, macs)
+        share = f", {share_text(worst.macs or 0, macs)}" if macs else ""
         return [
-            f"{line}; first {worst.operator} '{worst.node}', {share}: {blocked.message}{fix} [{blocked.id}]"
+            f"{line}; first {worst.operator} '{worst.node}'{share}: {blocked.message}{fix} [{blocked.id}]"
         ]
 
     def _casts(self) -> str:

@@ -185,6 +185,24 @@ def test_a_type_that_is_not_known_is_no_other_type(tmp_path: Path, capsys: pytes
     assert "no quantization found: `qdialect quantize" in capsys.readouterr().out
 
 
+def test_products_behind_an_operator_that_nobody_knows_are_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = """<ir_version: 8, opset_import: ["": 17, "own": 1]> g (float[1,4,8,8] x, float[4] b) => (y) {
+      n = own.Rotate(x)
+      v = own.Rotate(b)
+      y = Conv(n, v, b)
+    }"""
+    onnx.save(onnx.parser.parse_model(text), path := str(tmp_path / "in.onnx"))
+    lines = said(capsys, "compile", path, "-o", str(tmp_path / "out.onnx"))
+    assert lines[0] == "integers: the products of 1 layer could not be counted: their shapes are not known"
+    assert not [line for line in lines if "0 %" in line]
+    assert main(["explain", path]) == 0
+    out = capsys.readouterr().out
+    assert "1 Conv: " in out
+    assert "without products" not in out
+
+
 def test_how_numbers_are_said():
     assert [count_text(n) for n in (7, 950, 4200, 81_410_560, 3.9e9)] == [
         "7",
