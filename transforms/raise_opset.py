@@ -40,6 +40,7 @@ from qdialect.promises.arithmetic import QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
+from qdialect.promises.work import SumsProducts
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
@@ -52,6 +53,12 @@ SAME_SUMS = 18
 CASTS = (QuantizeForm, DequantizeForm)
 QUANTIZERS = (*CASTS, QOperator, Rounds, QuantizesAtRunTime, FakeQuantizes)
 FUNCTIONS = Blocked("model-functions", "the model has functions of its own, which keep their opset")
+
+
+def _is_quantized(op: Operation) -> bool:
+    """True if an op rounds to integers, reads or sums them."""
+    product = op.get_trait(SumsProducts)
+    return any(op.get_trait(t) for t in QUANTIZERS) or (product is not None and product.integers)
 
 
 def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:
@@ -194,7 +201,7 @@ class RaiseOpsetPass(RewritePass):
             elif parts:
                 plan[one] = parts
         written = (*ops, *(part for parts in plan.values() for part in parts))
-        idle = self.quantized and not any(one.get_trait(t) for one in written for t in QUANTIZERS)
+        idle = self.quantized and not any(map(_is_quantized, written))
         if not blocked and not idle:
             return plan
         for parts in plan.values():

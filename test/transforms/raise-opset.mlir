@@ -202,6 +202,30 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}} {
 
 // -----
 
+// Integers that are only summed, or that a fused node makes: what is written for them would raise the opset when read again.
+
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64}}
+// QUANTIZED-LABEL: func.func @sums(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}} {
+  func.func @sums(%x: tensor<2x3xui8>, %w: tensor<3x5xi8>) -> tensor<2x5xi32> {
+    %y = onnx.MatMulInteger(%x, %w) : (tensor<2x3xui8>, tensor<3x5xi8>) -> tensor<2x5xi32>
+    func.return %y : tensor<2x5xi32>
+  }
+}
+
+// -----
+
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}}
+// QUANTIZED-LABEL: func.func @packed_weights(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
+  func.func @packed_weights(%x: tensor<2x32xf32>, %w: tensor<8x1x16xui8>, %s: tensor<8xf32>) -> tensor<2x8xf32> {
+    %y = onnx_ms.MatMulNBits(%x, %w, %s) {K = 32 : i64, N = 8 : i64, bits = 4 : i64, block_size = 32 : i64} : (tensor<2x32xf32>, tensor<8x1x16xui8>, tensor<8xf32>) -> tensor<2x8xf32>
+    func.return %y : tensor<2x8xf32>
+  }
+}
+
+// -----
+
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}}
 // CHECK-LABEL: func.func @unmoved_floats(
 // QUANTIZED-LABEL: func.func @unmoved_floats(
