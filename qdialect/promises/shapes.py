@@ -8,7 +8,7 @@ from math import prod
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import constant_array, normal_axis
+from qdialect.ir.values import ints_of, normal_axis
 from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import NAMES
 from qdialect.promises.layout import slices_of
@@ -88,11 +88,11 @@ def _sliced(op: OnnxOp, known: Known) -> Sequence[Element] | None:
 
 def _unsqueezed(op: OnnxOp, known: Known) -> Sequence[Element] | None:
     sizes = known.sizes(op.operands[0])
-    listed = op.ints_attr("axes") if len(op.operands) < 2 else constant_array(op.operands[1])
+    listed = ints_of(op, "axes", 1)
     if sizes is None or listed is None:
         return None
     rank, rest = len(sizes) + len(listed), iter(sizes)
-    axes = {normal_axis(int(axis), rank) for axis in listed}
+    axes = {normal_axis(axis, rank) for axis in listed}
     return [1 if k in axes else next(rest, None) for k in range(rank)]
 
 
