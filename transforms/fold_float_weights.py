@@ -3,7 +3,7 @@ Dequantize small constant weights of ops that stay in float, and their biases, a
 
     linear(x, dcast(w)) : float, w constant, few elements  ->  linear(x, w'),  w' = dcast(w) as a constant
     op(x, dcast(c)), c constant, few elements              ->  op(x, c')       likewise of any op without a kernel
-    f(c'), f moves elements                                ->  c''             computed, as in fold-constants
+    f(c')                                                  ->  c''             computed, as in fold-constants
 
 Close: the constant equals the dequantize's result, but kernels sum it in another order. onnxruntime packs and blocks
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
@@ -26,7 +26,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp
 from qdialect.exactness import Exactness
@@ -252,13 +252,12 @@ class FoldFloatWeightsPass(TargetPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = affordable(op, self.elements, self.growth, self.least)
         if apply_patterns(op, self.name, self._patterns(chosen)):
-            _move_constants(op)
+            _compute_constants(op)
 
 
-def _move_constants(module: ModuleOp) -> None:
-    """Compute what moves the elements of constants alone: between a weight and its scales these were in the way."""
+def _compute_constants(module: ModuleOp) -> None:
+    """Compute what depends on constants alone: those that were dequantized before stood in the way."""
     computation = Computation(module)
     for op in operations(module):
-        if isinstance(op, ConstantOp) or promise_of(op, Commutes) is not None:
-            computation.show(op)
+        computation.show(op)
     computation.compute_all()

@@ -7,7 +7,8 @@ Fold shape computations, also with some sizes unknown until run time.
     Resize(x, _, _, Concat(Shape(x)[0], c))  ->  Resize(x, _, [1, c / size])   if that gives c again
 
 Exact: lists of sizes are evaluated element by element, unknown sizes as symbols, which follow through the ops that keep
-them (`qdialect/promises/shapes.py`). Newly inferred shapes are used at once by the ops that follow.
+them (`qdialect/promises/shapes.py`). Newly inferred shapes are used at once by the ops that follow; a list that then
+depends on constants alone is computed where a shape depends on it.
 """
 
 import numpy as np
@@ -22,7 +23,8 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import Cast, infer
+from qdialect.onnx_io.shapes import Cast, infer, is_list
+from qdialect.patterns.computing import Computation
 from qdialect.patterns.sizes import Sizes
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
@@ -35,7 +37,8 @@ class _Sweep:
 
     def __init__(self, module: ModuleOp, name: str, *, learns: bool):
         self.sizes, self.rewriter, self.learns = Sizes(), Rewriter(module, name), learns
-        self._learnt: set[SSAValue] = set()
+        self._computation = Computation(module)
+        self.learnt: set[SSAValue] = set()
 
     def visit(self, op: OnnxOp) -> None:
         """Infer the op's types if its operands' have changed, and fold the op or its list of sizes."""
@@ -57,7 +60,7 @@ class _Sweep:
             sizes = ConstantOp.of(from_array(np.array(listed, np.int64)))
             self.rewriter.insert_before(op, [sizes])
             self.rewriter.set_operand(op, promise.place, sizes.results[0])
-            self._learnt.add(sizes.results[0])
+            self.learnt.add(sizes.results[0])
             self._learn(op)
             self.sizes.follow(op)
 
@@ -77,18 +80,24 @@ class _Sweep:
         self.rewriter.replace(op, [scales, new])
 
     def _learn(self, op: OnnxOp) -> None:
-        follows = not self._learnt.isdisjoint(op.operands) and any(
-            static_shape(r) is None for r in op.results
-        )
-        if self.learns and follows:
-            self._learnt.update(infer(op))
+        if not self.learns or all(static_shape(r) is not None for r in op.results):
+            return
+        lists = [o for o in op.operands if self._computation.is_waiting(o) and is_list(o)]
+        self.learnt.update(self._computation.compute(lists))
+        if not self.learnt.isdisjoint(op.operands):
+            self.learnt.update(infer(op))
+
+    def show(self, op: Operation) -> None:
+        """Register an op that stays, whose results may be a list that a later shape depends on."""
+        self._computation.show(op)
 
     def _replace(self, op: OnnxOp, elements: Elements) -> None:
         element, shape = BY_ATTRIBUTE[known_element(op.results[0].type)], known_shape(op.results[0].type)
         new = ConstantOp.of(from_array(np.array(elements, element.dtype).reshape(shape)))
         new.location = location(node_name(op), [tensor_name(op)])
         self.rewriter.replace(op, [new])
-        self._learnt.add(new.results[0])
+        self.learnt.add(new.results[0])
+        self.show(new)
 
 
 class FoldShapesPass(RewritePass):
@@ -106,5 +115,7 @@ class FoldShapesPass(RewritePass):
         for one in ops:
             if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp) and one.parent is not None:
                 sweep.visit(one)
-        if sweep.rewriter.rewrites:
+            if one.parent is not None:
+                sweep.show(one)
+        if sweep.rewriter.rewrites or sweep.learnt:
             refresh_signatures(op)

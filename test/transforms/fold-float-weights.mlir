@@ -271,3 +271,21 @@ func.func @moved_rows(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 }
+
+// -----
+
+// What depends on constants alone is computed, too, also by an op that does not move elements: a decay -exp(a), say.
+
+// CHECK-LABEL: func.func @computed(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[-2.0, -4.0] : tensor<2xf32>>}
+// CHECK-NEXT: onnx.Mul(%x, %[[W]])
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @computed(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[8, 32] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.5>>
+  %d = quant.dcast %w : tensor<2x!quant.uniform<u8:f32, 0.5>> to tensor<2xf32>
+  %s = onnx.Sqrt(%d) : (tensor<2xf32>) -> tensor<2xf32>
+  %n = onnx.Neg(%s) : (tensor<2xf32>) -> tensor<2xf32>
+  %y = onnx.Mul(%x, %n) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+}

@@ -12,6 +12,37 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     func.return %s, %n : tensor<2xi64>, tensor<i64>
   }
 
+// The sizes of a Pad whose amounts are computed from sizes, by an op that is not followed one by one, are used at once.
+
+// CHECK-LABEL: func.func @computed_amounts(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 5] : tensor<2xi64>>}
+// CHECK-NEXT: func.return %{{.*}}, %[[S]]
+  func.func @computed_amounts(%x: tensor<2x3xf32>) -> (tensor<?x?xf32>, tensor<2xi64>) {
+    %none = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %wanted = onnx.Constant() {value = #onnx.tensor<[3, 5] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+    %d = onnx.Sub(%s, %wanted) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %a = onnx.Abs(%d) : (tensor<2xi64>) -> tensor<2xi64>
+    %p = onnx.Concat(%none, %a) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %y = onnx.Pad(%x, %p) : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+    %t = onnx.Shape(%y) : (tensor<?x?xf32>) -> tensor<2xi64>
+    func.return %y, %t : tensor<?x?xf32>, tensor<2xi64>
+  }
+
+// A single axis may be stated as a number, as in ONNX's own definition of AffineGrid.
+
+// CHECK-LABEL: func.func @axis_without_list(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: func.return %{{.*}}, %[[S]]
+  func.func @axis_without_list(%x: tensor<?x3xf32>) -> (tensor<?x?x?xf32>, tensor<1xi64>) {
+    %last = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<i64>>} : () -> tensor<i64>
+    %two = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %y = onnx.Unsqueeze(%x, %last) : (tensor<?x3xf32>, tensor<i64>) -> tensor<?x?x?xf32>
+    %s = onnx.Shape(%y) : (tensor<?x?x?xf32>) -> tensor<3xi64>
+    %z = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+    func.return %y, %z : tensor<?x?x?xf32>, tensor<1xi64>
+  }
+
 // Of a list that is known in part: 12 / 4, behind a batch that is copied.
 
 // CHECK-LABEL: func.func @in_part(
