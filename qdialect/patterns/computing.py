@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
@@ -33,6 +33,7 @@ from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, i
 from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
+from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import refresh_signatures
 from qdialect.rewriting.journal import is_kept, kept_because
@@ -74,6 +75,17 @@ def _computable(op: Operation, known: Container[SSAValue]) -> TypeGuard[OnnxOp]:
     promise = op.get_trait(Commutes)
     quantized = any(quantized_of(v.type) for v in (*op.operands, *op.results))
     return op.has_trait(Pure) and (not quantized or bool(promise and promise.moves_storage))
+
+
+def _is_written_copy(op: OnnxOp) -> bool:
+    """True for the copy by which a branch yields a constant from outside: it is no constant of its own."""
+    copies = op.get_trait(Copies)
+    if copies is None or len(op.operands) != 1 or copies.place(op) is None:
+        return False
+    source = op.operands[0].owner
+    if not isinstance(source, ConstantOp) or source.parent is op.parent:
+        return False
+    return all(isinstance(use.operation, YieldOp) for use in op.results[0].uses)
 
 
 def _foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
@@ -204,7 +216,7 @@ class Computation:
             if op.value is not None:
                 self._known.update(op.results)
             return
-        if not _computable(op, self._known):
+        if not _computable(op, self._known) or _is_written_copy(op):
             return
         dequantizes = op.get_trait(DequantizeForm) is not None
         stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))

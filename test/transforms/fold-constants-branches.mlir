@@ -54,3 +54,29 @@ func.func @unmoved_computed(%x: tensor<2x3xf32>, %c: tensor<i1>) -> tensor<2x3xf
   } : (tensor<i1>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
+
+// -----
+
+// The copy by which a branch yields a constant from outside is no constant of its own; what is computed in a branch is one.
+
+// CHECK-LABEL: func.func @constant_from_outside(
+// CHECK: %[[K:.*]] = onnx.Constant()
+// CHECK: onnx.If(%c)
+// CHECK-NEXT: %[[A:.*]] = onnx.Identity(%[[K]])
+// CHECK-NEXT: onnx.Yield(%[[A]])
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[-1.0, -2.0] : tensor<2xf32>>}
+// CHECK-NEXT: onnx.Yield(%[[B]])
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @constant_from_outside(%c: tensor<i1>) -> tensor<2xf32> {
+  %k = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.If(%c) then_branch {
+    %a = onnx.Identity(%k) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield(%a) : (tensor<2xf32>) -> ()
+  } else_branch {
+    %n = onnx.Neg(%k) : (tensor<2xf32>) -> tensor<2xf32>
+    %b = onnx.Identity(%n) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield(%b) : (tensor<2xf32>) -> ()
+  } : (tensor<i1>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+}
