@@ -205,6 +205,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}} {
 // Integers that are only summed, or that a fused node makes: what is written for them would raise the opset when read again.
 
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64}}
+// CHECK-LABEL: func.func @sums(
 // QUANTIZED-LABEL: func.func @sums(
 builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}} {
   func.func @sums(%x: tensor<2x3xui8>, %w: tensor<3x5xi8>) -> tensor<2x5xi32> {
@@ -216,6 +217,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}} {
 // -----
 
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}}
+// CHECK-LABEL: func.func @packed_weights(
 // QUANTIZED-LABEL: func.func @packed_weights(
 builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
   func.func @packed_weights(%x: tensor<2x32xf32>, %w: tensor<8x1x16xui8>, %s: tensor<8xf32>) -> tensor<2x8xf32> {
