@@ -20,6 +20,7 @@ from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
+from qdialect.onnx_io.defaults import with_defaults
 from qdialect.onnx_io.pools import restore_pools, with_exact_pools
 from qdialect.onnx_io.stated import typed_bytes
 
@@ -386,7 +387,7 @@ def inline_functions(model: ModelProto) -> ModelProto:
     from onnx import inliner
 
     try:
-        return inliner.inline_local_functions(model)
+        return inliner.inline_local_functions(with_defaults(model, _nodes, _key))
     except Exception as error:  # RuntimeError from a C++ assertion, InferenceError, ...
         what = str(error).strip().splitlines() or [type(error).__name__]
         raise UserError(
