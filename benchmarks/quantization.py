@@ -23,7 +23,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
-from qdialect.calibration.decisive import decided, let_out_what_decides, softened
+from qdialect.calibration.decisive import decided, output_decisive_tensors, softened
 from qdialect.calibration.samples import measure_noise
 from qdialect.compiler.judging import AS_THEY_ARE
 from qdialect.measuring.runner import Runner
@@ -68,7 +68,7 @@ Outputs = list[list[npt.NDArray[Any]]]
 
 def outputs(path: str, test: str, module: ModuleOp, places: frozenset[int]) -> Outputs:
     """Of the first samples of the test data, as onnxruntime runs a module of a model, with what decides let out."""
-    model = qdialect.to_model(let_out_what_decides(module.clone(), places)).SerializeToString()
+    model = qdialect.to_model(output_decisive_tensors(module.clone(), places)).SerializeToString()
     runner = Runner(path, optimize=True, threads=1, model=model)
     result: Outputs = []
     for feed in runner.feeds(test):

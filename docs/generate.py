@@ -69,8 +69,8 @@ def passes_page() -> str:
         "",
         "## Pipelines",
         "",
-        "What `qdialect compile --print-pipeline` prints. A pass that *needs* another gives another result if it",
-        "changes places with that; a test swaps all neighbours and finds these alone to matter.",
+        "What `qdialect compile --print-pipeline` prints. *Needs* names an earlier pass with which the pass must not",
+        "change places: the result would differ. A test swaps all neighbours and finds that no other order matters.",
         "",
     ]
     for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
@@ -80,20 +80,20 @@ def passes_page() -> str:
 
 RULES = {
     "symmetric_activations": "activations have zero point 0",
-    "unsigned_windows": "what a convolution reads is stored as `u8`, if its zero point is not 0 or it is concatenated",
+    "unsigned_windows": "a convolution's input is stored as `u8` if its zero point is not 0 or it comes from a Concat",
     "symmetric_weights": "weights have zero point 0",
     "per_tensor_weights": "a weight has one scale",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
-    "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, but for a weight's DequantizeLinear",
-    "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",
-    "pairs_around_moves": "each op that moves or selects stands between casts of its own",
-    "float_sums": "sums of integers that are quantized at run time are written in float",
-    "output_scales_only": "the scales of a weight run along its output channels, of a product of floats too",
-    "clamps_wide": "a clamp says what 16 bits saturate to",
-    "symmetric_spreads": "a transposed convolution is in integers only if its activation has zero point 0",
-    "per_tensor_windows": "a convolution is in integers only if its activation has one scale, or it is depthwise",
-    "symmetric_pairs": "a product of two activations is in integers only if both have zero point 0",
-    "sums_skip_rounding": "a convolution that is in float goes into integers only if no residual sum follows",
+    "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, except for the DequantizeLinear of a weight",
+    "own_pairs": "the skip branch of a residual block has its own QuantizeLinear and DequantizeLinear",
+    "pairs_around_moves": "each op that moves or selects elements has its own casts before and after it",
+    "float_sums": "sums of integers that are quantized at run time are computed in float",
+    "output_scales_only": "the scales of a weight run along its output channels, even if the product is in float",
+    "clamps_wide": "saturation of 16-bit types is written as a Clip",
+    "symmetric_spreads": "a transposed convolution is integer only if its activation has zero point 0",
+    "per_tensor_windows": "a convolution is integer only if its activation has one scale, or it is depthwise",
+    "symmetric_pairs": "a product of two activations is integer only if both have zero point 0",
+    "sums_skip_rounding": "a float convolution becomes integer only if no residual Add follows",
     "onnx_only": "all operators are ONNX's own",
 }
 BIASES = {
@@ -109,16 +109,14 @@ def _rules(found: Target) -> list[str]:
     if found.weights:
         rules.append(f"- 8-bit weights are stored as `{found.weights}`")
     if found.storage_types:
-        rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
+        rules.append(f"- quantized types are {', '.join(f'`{t}`' for t in found.storage_types)}")
     if found.least_bits > 1:
-        rules.append(f"- weights of products of integers have at least {found.least_bits} bits")
+        rules.append(f"- weights of integer products have at least {found.least_bits} bits")
     if found.largest_weight is not None:
         rules.append(f"- 8-bit weights are at most {found.largest_weight} in magnitude")
     if found.no_pair_behind:
         ops = ", ".join(found.no_pair_behind)
-        rules.append(
-            f"- the runtime moves a DequantizeLinear past {ops}: there is no pair behind one of them"
-        )
+        rules.append(f"- the runtime moves a DequantizeLinear past {ops}, so no pair is written behind these")
     if found.bias:
         rules.append(f"- {BIASES[found.bias]}")
     return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]
@@ -130,8 +128,8 @@ def targets_page() -> str:
         "# Targets",
         "",
         "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file; a file of",
-        "your own is `--target PATH.toml` ([extending](extending.md)). What a pass can make so without changing a",
-        "number, it does; what is left that breaks a rule is named by `--remarks`, `--report` and `explain`.",
+        "your own is `--target PATH.toml` ([extending](extending.md)). Passes enforce the rules of a target where that",
+        "changes no number; `--remarks`, `--report` and `explain` name the nodes that still violate one.",
         "",
     ]
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):
@@ -147,7 +145,7 @@ def targets_page() -> str:
             ]
             lines.append("")
         if found.sums:
-            lines += ["| sum of integers | fastest on |", "|---|---|"]
+            lines += ["| integer sum | fastest types |", "|---|---|"]
             lines += [f"| {k} | `{' '.join(types)}` |" for k, types in found.sums.items()]
             lines.append("")
         if found.storage:
@@ -166,26 +164,26 @@ def promises_page() -> str:
 
     tables = [
         ("moves elements", LAYOUT),
-        ("moves elements and puts real zeros between, which the type stores as its zero point", FILLING),
+        ("moves elements and inserts real zeros, which are stored as the zero point", FILLING),
         (
-            "selects elements, compares them, or says which is which; a positive scale keeps the order",
+            "selects or compares elements, or returns their indices; a positive scale keeps their order",
             MONOTONE,
         ),
     ]
     lines = [
-        "# What quantization moves past",
+        "# The promises of ONNX's operators",
         "",
-        "Made by `python docs/generate.py` from `qdialect/promises/`. Casts move past an operator of the first table",
-        "where scales allow it: per tensor always; scales along an axis or per block follow, or a remark says why.",
+        "Made by `python docs/generate.py` from `qdialect/promises/`. Casts move past operators of the first table:",
+        "per-tensor casts always, per-axis and per-block casts if the scales can follow; else a remark says why.",
         "",
         "| an operator that | |",
         "|---|---|",
     ]
     lines += [f"| {what} | {', '.join(sorted(name for _, name in table))} |" for what, table in tables]
     lines += [
-        "| hands values in and out of subgraphs, where both sides agree on the type | If, Loop, Scan |",
+        "| passes values into and out of subgraphs, if the types on both sides are equal | If, Loop, Scan |",
         "",
-        "They stop at the others, which stand on quantized types between a dequantize and a quantize of their own.",
+        "They do not move past the others, which compute between a dequantize and a quantize of their own.",
         "",
         "| why | |",
         "|---|---|",
@@ -205,9 +203,9 @@ def remarks_page() -> str:
     lines = [
         "# Remarks",
         "",
-        "Why a rewrite did not fire, by the id that `--remarks`, `explain` and reports print; `qdialect explain ID`",
-        "prints one. A remark says what it met; not every one keeps an op in float. What to do about it, in short and",
-        "in the tool that made the model, is said once for all reasons of a kind, [below](#fixes).",
+        "Reasons why a rewrite did not apply, by the id that `--remarks`, `explain` and reports print;",
+        "`qdialect explain ID` prints one. A remark names an obstacle to one rewrite; the op may still become integer.",
+        "[Below](#fixes) are the fixes, each for several reasons, with settings of the tools that make such models.",
         "",
         "| id | means | example | fix |",
         "|---|---|---|---|",

@@ -142,12 +142,12 @@ def api_page() -> str:
         "# The Python API",
         "",
         "Made by `python docs/generate.py` from the docstrings; `help(qdialect)` shows the same. A module is xDSL's",
-        "`ModuleOp`: everything that xDSL does with one works. A `Source` of a model is a path, `bytes`, or an",
-        "`onnx.ModelProto`, which stays as it is; `Data` is an iterable of dictionaries from input name to array, a",
-        "path, or `module:function`. `examples/embed.py` is a whole program.",
+        "`ModuleOp`, on which all of xDSL's API works. A `Source` is a path, `bytes`, or an `onnx.ModelProto`, which",
+        "is not modified; `Data` is an iterable of dictionaries from input name to array, a path, or",
+        "`module:function`. `examples/embed.py` is a complete program.",
         "",
-        "`qdialect.__version__` is the version. Nothing is imported before it is used: a program that reads and",
-        "writes text does not wait for onnx or onnxruntime.",
+        "`qdialect.__version__` is the version. Names are imported on first use: a program that reads and writes text",
+        "only does not import onnx or onnxruntime.",
         "",
     ]
     known: dict[str, str] = {}
@@ -166,7 +166,7 @@ def api_page() -> str:
                 *_once(_said(thing).splitlines(), name, known),
                 "",
             ]
-    lines += ["# What results are made of", ""]
+    lines += ["# Classes of results", ""]
     for name, kind in _behind().items():
         lines += _class(name, kind)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"

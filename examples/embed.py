@@ -36,7 +36,8 @@ def scales(model: ModelProto) -> dict[str, list[float]]:
 
 
 if __name__ == "__main__":
-    source = ModelProto.FromString(Path(sys.argv[1]).read_bytes())
+    path = sys.argv[1] if sys.argv[1:] else Path(__file__).with_name("digits_qdq.onnx")
+    source = ModelProto.FromString(Path(path).read_bytes())
     print(f"qdialect {qdialect.__version__}: {len(scales(source))} quantized tensors")
     result = compiled(source)
     print(*sorted({node.op_type for node in result.graph.node}))

@@ -49,9 +49,7 @@ from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SPREADING, SUM
 
-STORAGE = Blocked(
-    "storage", "an operand or the result is not stored in 8 bits as the measured kernels want it"
-)
+STORAGE = Blocked("storage", "an operand or the result is not 8-bit, as the measured kernels require")
 COMPUTED_WEIGHT = Blocked(
     "computed-weight", "the weight, or a bias that is repeated, is computed at run time"
 )
@@ -192,14 +190,14 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return blocked
         if kernel == SUM:
             return self._sum.rewrite(op, rewriter)
-        return Blocked("float-is-faster", "with these channels the convolution is as fast in float")
+        return Blocked("float-is-faster", "with this number of channels the convolution is as fast in float")
 
 
 def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
     form, taken = rejected
     return Blocked(
         "does-not-pay",
-        f"form '{form}' would take {taken / 1e3:.1f} us instead of {now / 1e3:.1f} us, which is not enough less",
+        f"form '{form}' would take {taken / 1e3:.1f} us instead of {now / 1e3:.1f} us, which saves too little",
     )
 
 
@@ -218,6 +216,8 @@ class ChooseConvolutionFormPass(TargetPass):
 
     def patterns(self) -> Sequence[Pattern]:
         if self.form and self.form not in NAMES:
-            raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
+            raise UserError(
+                f"'{self.form}' is not a form of a convolution", f"choose from {', '.join(NAMES)}"
+            )
         others = [WriteAsConvolution(self.runtime), WriteAsPointwise(self.runtime), ShuffleLast()]
         return [*([] if self.form else others), ChooseConvolutionForm(self.runtime, self.form, self.by)]

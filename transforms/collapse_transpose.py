@@ -99,12 +99,12 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
         if turned == sorted(turned):
             return None  # a Reshape: `fold-layout`
         if not moves_one_axis(turned):
-            return Blocked("several-moves", "more than two blocks of elements change places")
+            return Blocked("several-moves", "the Transpose permutes more than two blocks of axes")
         if shape.count(DYNAMIC) > 1:
             return OPEN_SIZES
         if not self._pays(groups, shape):
             return Blocked(
-                "does-not-pay", "with so few elements, or such long rows, the Transpose is as fast as it is"
+                "does-not-pay", "with so few elements, or such long rows, the unchanged Transpose is as fast"
             )
         nodes = Nodes(op)
         sizes = [_size([shape[axis] for axis in group]) for group in sorted(groups)]
@@ -180,7 +180,7 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         if _was_last(op, axis):
             return Blocked("does-not-pay", "the Transposes on both sides cancel: its axis is the last")
         if not self._pays(shape):
-            return Blocked("does-not-pay", f"with so few elements, {op.op_type} is as fast as it is")
+            return Blocked("does-not-pay", f"with so few elements, the unchanged {op.op_type} is as fast")
         nodes, sizes = Nodes(op), [_size(shape[:axis]), shape[axis], _size(shape[axis + 1 :])]
         rows = _grouped(nodes, op.operands[0], sizes, stored=self._stored)
         attributes = op.onnx_attributes | {"axis": IntegerAttr(1, i64)}

@@ -76,7 +76,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         rewriter.insert_before(op, nodes.ops)
         for product in products:
             self._floats.add(_in_float(product, integers, rewriter))
-        if op.parent is not None:  # otherwise it was erased with its last user
+        if op.parent is not None:  # else erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
 
     def _product(self, user: OnnxOp, quantize: OnnxOp) -> _Product | Blocked:
@@ -135,11 +135,11 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Oper
     new.location = op.location
     rewriter.insert_before(op, [*nodes.ops, new])
     for cast in product.casts:
-        rewriter.replace(cast, [], [new.results[0]])  # with the last one `op` goes
+        rewriter.replace(cast, [], [new.results[0]])  # the last one erases `op`
     return new
 
 
-class SaysWhy(OnTrait[Linear]):
+class RemarkFloatSum(OnTrait[Linear]):
     """Remark on each product that was written in float."""
 
     def __init__(self, floats: set[Operation]):
@@ -167,4 +167,4 @@ class DecomposeDynamicPass(RewritePass):
         if not target(self.target).float_sums:
             return []
         floats: set[Operation] = set()
-        return [DecomposeDynamic(self.elements, floats), SaysWhy(floats)]
+        return [DecomposeDynamic(self.elements, floats), RemarkFloatSum(floats)]

@@ -35,7 +35,9 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
 
-WIDER = Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
+WIDER = Blocked(
+    "range-wider", "the storage range exceeds the range of the activation, so it stays as a clamp"
+)
 
 
 class FoldRedundantClamp(OnOp[OnnxOp]):

@@ -10,11 +10,12 @@ Fold affine ops (BatchNormalization, Mul, Add, ...) into the adjacent linear op.
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
 
-A factor behind a product of computed values stays: it may be part of a function, as in Gelu, that a session fuses.
+A factor of a product of computed values is not folded: it may belong to a function such as Gelu, which a session fuses.
 
 Close: the factor is folded into the weight's scales, rounded to float32 once, and stored integers change only in sign
-(a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; if the
-target allows none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only `lossy` drops roundings.
+(a negative factor) or where a factor is zero. An integer that cannot be negated (-128) changes its channel's zero
+point. If zero points must be 0 (`symmetric`), the op is kept, or, if `lossy`, the integer is clamped. Only `lossy`
+drops roundings.
 """
 
 from collections.abc import Sequence
@@ -131,7 +132,9 @@ class FoldBehind(OnTrait[Affine]):
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
         if not linear.has_bias and not chain.map.is_scale and rank_of(above.operands[0]) == 1:
-            return Blocked("vector-product", "onnxruntime refuses a vector's product with a sum behind it")
+            return Blocked(
+                "vector-product", "onnxruntime does not load a vector's product followed by an Add"
+            )
         shape, channels = static_shape(above.operands[1]), linear.output_channels(above)
         if shape is None or channels is None or len(shape) < 2:
             return COMPUTED_WEIGHT
@@ -185,11 +188,12 @@ class FoldInFront(OnTrait[Linear]):
         if not x.has_one_use():
             return SECOND_CONSUMER
         if ends_function(x):
-            return Blocked("part-of-function", "a product of computed values is in front, as in Gelu")
+            return Blocked("part-of-function", "the operand is a product of computed values, as in Gelu")
         weight = constant(op.operands[1])
         if weight is None or quantized_of(op.operands[1].type) is not None:
             return Blocked(
-                "weight-quantized", "factors for each input channel do not fit into scales for each output"
+                "weight-quantized",
+                "factors per input channel cannot be folded into scales per output channel",
             )
         channels = promise.output_channels(op)
         if channels is None:
@@ -199,7 +203,7 @@ class FoldInFront(OnTrait[Linear]):
         factors = unblocked(self._per_input(op, promise, array, chain.map))
         if border and (chain.map.factor == 0).any():
             return Blocked(
-                "zero-factor", "a channel with factor 0 is only its shift, which padded zeros lack"
+                "zero-factor", "a channel with factor 0 equals its shift, which padding zeros would not get"
             )
         self._replace(op, promise, x.owner, chain, factors, old, border, rewriter)
         return None
@@ -320,7 +324,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
         if map.is_shift and linear_of(source) is not None:
             return None  # a bias, which a zero point would round
         if not (map.factor > 0).all():
-            return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
+            return Blocked("negative-factor", "a factor is not positive, so no scale can absorb it")
         scales = folding.divided_scales(type.scales, map.factor)
         zeros = folding.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():

@@ -4,10 +4,10 @@ Merge convolutions of one tensor that are added into one, by adding their weight
     add(conv(x, v, b), conv(x, w, c))    ->  conv(x, v + w, b + c)                 both placed in the wider window
     add(conv(x, w, b), affine(x))        ->  conv(x, w + factor, b + shift)        the factor at x's own pixel
 
-Close: the same products, with weights of one pixel and channel added first, so that floats are rounded differently.
-Networks trained with parallel branches (RepVGG, MobileOne, ACNet) get the form in which they are deployed. Only if one
-window over both has no more products than the two, and if 8 bits per output channel represent the sum of the weights
-about as well as each of them.
+Close: weights are added before they are multiplied, so floats are rounded differently. Networks trained with parallel
+branches (RepVGG, MobileOne, ACNet) get the form in which they are deployed. Only if one window that covers both has
+no more products than the two, and if 8 bits per output channel represent the summed weights about as well as each
+summand.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 OTHER_WINDOW = Blocked(
-    "other-window", "the branches differ in strides, in groups or in the pixels under their windows"
+    "other-window", "the convolutions differ in strides, groups or the pixels under their windows"
 )
 LEAST_RATIO = 34.0
 """Least signal to noise in dB of a summed weight in 8 bits; that of a single convolution is around 42."""
-MORE_PRODUCTS = Blocked("more-products", "one window over both branches has more products than the two")
+MORE_PRODUCTS = Blocked(
+    "more-products", "one window that covers both convolutions needs more products than the two"
+)
 
 
 class Branch(NamedTuple):
@@ -81,7 +83,7 @@ class AddWeights(OnTrait[Adds]):
         if ratio < LEAST_RATIO:
             return Blocked(
                 "uneven-weights",
-                f"in 8 bits the summed weight has a signal to noise of {ratio:.0f} dB: one branch's are much larger",
+                f"in 8 bits the summed weight has only {ratio:.0f} dB: the weights of one convolution are much larger",
             )
         _replace(op, one, two, geometry, total, rewriter)
         return None
@@ -180,7 +182,5 @@ class FoldBranchesPass(RewritePass):
 
     name = "fold-branches"
     exactness = Exactness.CLOSE
-    rewrite = (
-        "add(conv(x, v, b), conv(x, w, c)) -> conv(x, v + w, b + c): products are added before they are made"
-    )
+    rewrite = "add(conv(x, v, b), conv(x, w, c)) -> conv(x, v + w, b + c): weights are added before they are multiplied"
     pattern_types = (AddWeights,)

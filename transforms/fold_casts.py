@@ -3,7 +3,7 @@ Fold inverse casts and merge equal ones.
 
     qcast(dcast(q)) : T -> T       ->  q
     qcast(dcast(q)) : T -> U       ->  scast(scast(q))     U repeats the one scale of T along an axis
-    dcast(qcast(dcast(q) : T) : T)  ->  dcast(q)     where not every integer survives that, but every number does
+    dcast(qcast(dcast(q) : T) : T)  ->  dcast(q)     if not every integer survives the pair, but every real number does
     scast(scast(q)) : T -> i -> T  ->  q
     qcast(x) : T, qcast(x) : T     ->  one qcast, behind x; likewise where each x is a dcast of one value
     scast(i) : T, scast(i) : T     ->  one scast, behind i

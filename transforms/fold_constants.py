@@ -8,9 +8,9 @@ Evaluate ops that depend on constants alone.
     f(Gather(table, i))       ->  Gather(f(table), i)       f elementwise, the same for each row, in f32
 
 Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
-constant is kept: folding it would undo the quantization, unless what depends on it is quantized again. So are ops whose
+constant is kept: folding it would undo the quantization, unless the result is quantized again. So are ops whose
 result has more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. An If with a constant condition
-is replaced by its branch. A table becomes another one if the file does not grow by that.
+is replaced by its branch. A table is replaced by the computed table if the file does not grow.
 """
 
 from xdsl.context import Context

@@ -2,9 +2,9 @@
 Merge consecutive ops that move elements, and drop those without effect.
 
     Transpose(Transpose(x, p), q)     ->  Transpose(x, p[q]), or x
-    Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that turns
-                                                                axes of size 1 alone
-    ReduceMax(f(Transpose(x, p)), a)  ->  ReduceMax(f(x), p[a])      f elementwise, its operands turned alike or numbers
+    Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that moves
+                                                                only axes of size 1
+    ReduceMax(f(Transpose(x, p)), a)  ->  ReduceMax(f(x), p[a])      f elementwise, on such operands and numbers
 
 Exact: elements are moved, and the greatest of numbers is the same in any order. At most one size of a merged Reshape is
 unknown; axes that are not reduced keep their order. Copies are dropped, as by `fold-identity`, and casts that become

@@ -63,10 +63,13 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     if isinstance(chain, Blocked):
         return chain
     if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
-        return Blocked("few-elements", "there are so few elements that a second rounding costs nothing")
+        return Blocked(
+            "few-elements", "the tensor is so small that removing the second quantize saves nothing"
+        )
     if other.scale > type.scale:
         return Blocked(
-            "finer-scale", "the step is smaller, so that rounding once moves more than one of them"
+            "finer-scale",
+            "the last scale is smaller, so removing the first rounding would change elements by more than one step",
         )
     low, high = (
         int(i) for i in type.quantize(other.dequantize(np.array([other.storage.low, other.storage.high])))
@@ -90,7 +93,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
         op = value.owner
         if isinstance(op, ConstantOp) or not isinstance(op, OnnxOp | QuantizeOp) or op.regions:
             return Blocked(
-                "not-computed", "the integers come from outside or from a subgraph, or are constants"
+                "not-computed", "the integers are a graph input, a result of a subgraph, or a constant"
             )
         if chain and op.parent is not chain[0].parent:
             return OTHER_REGION
@@ -102,7 +105,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
             return chain
         if len(promise.operands(op)) != 1 or not promise.moves(op):
             return Blocked(
-                "several-parts", "what is moved has several parts, or is clamped between two steps"
+                "several-parts", "the value is joined from several operands, or is clamped in between"
             )
         value = promise.operand_values(op)[0]
 

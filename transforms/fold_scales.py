@@ -79,15 +79,17 @@ class DropImpliedBound(OnOp[QuantizeOp]):
             return None
         low, high = stored_bounds(bounds, type)
         if (high != type.storage.high).any():
-            return Blocked("bound-within", f"a channel goes beyond {bounds[1]:g}, which the clamp does not")
+            return Blocked("bound-within", f"a channel exceeds the upper bound {bounds[1]:g} of the clamp")
         is_low = bool((low == type.storage.low).all())
         if not is_low and bounds[0] != 0:
-            return Blocked("bound-within", f"a channel goes below {bounds[0]:g}, which the clamp does not")
+            return Blocked("bound-within", f"a channel goes below the lower bound {bounds[0]:g} of the clamp")
         if not value.has_one_use():
             return SECOND_CONSUMER
         if is_low:
             if above.operands[0].type != value.type:
-                return Blocked("other-shape", "the clamp states sizes that are not known of its operand")
+                return Blocked(
+                    "other-shape", "the result of the clamp has known sizes that its operand does not have"
+                )
             rewriter.replace(above, [], [above.operands[0]], is_same=False)
             return None
         relu = op_named("", "Relu").build([above.operands[0]], [value.type])
@@ -159,10 +161,10 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
             user = use.operation
             linear = user.get_trait(Linear)
             if linear is None or not isinstance(user, OnnxOp) or use.index != 0:
-                return Blocked("not-depthwise", "an op that mixes channels, or none that is linear, follows")
+                return Blocked("not-depthwise", "the consumer mixes channels or is not linear")
             outputs = linear.output_channels(user)
             if outputs is None or not linear.is_depthwise(user, channels):
-                return Blocked("not-depthwise", "an op that sums over channels follows")
+                return Blocked("not-depthwise", "the consumer sums over channels")
             targets.append(LinearTarget(user, linear, outputs))
     return targets
 

@@ -81,7 +81,10 @@ class MergeZeroPoints(OnTrait[IntegerProduct]):
             return None
         merged = with_one_zero_point(weight, zeros)
         if merged is None:
-            return Blocked("weight-zero-points", "the zero points of the weight are too far apart for one")
+            return Blocked(
+                "weight-zero-points",
+                "the zero points of the weight differ too much for one common zero point",
+            )
         nodes, inputs = Nodes(), list(op.inputs)
         if (merged[0] != weight).any():
             inputs[1] = nodes.constant(merged[0], name=wish(op.operands[1]))

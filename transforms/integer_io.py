@@ -26,10 +26,11 @@ from qdialect.rewriting.uses import quantized_uses
 LEAST_WIDTH = 8
 """Fewest bits of integer inputs and outputs: no runtime copies narrower ones to an output."""
 NOT_QUANTIZED = Blocked(
-    "float-input", "an input is not quantized to 8 bits or more by every user alike, so it stays float"
+    "float-input",
+    "not every consumer quantizes the input with the same parameters in 8 bits or more, so it stays float",
 )
 NOT_DEQUANTIZED = Blocked(
-    "float-output", "an output is not made by a dequantize of 8 bits or more, so it stays float"
+    "float-output", "the output is not the result of a dequantize of 8 bits or more, so it stays float"
 )
 
 

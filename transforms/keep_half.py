@@ -1,13 +1,13 @@
 """
-Keep what computes in half precision as it is.
+Exclude ops in half precision from all rewrites.
 
     f(x : f16)        ->  f(x) {kept}             likewise bf16
     f(c, g(z)) : f16  ->  f(c, g(z) {kept})       no other operand of f is computed by such an op
 
 Exact: no op changes. onnxruntime computes most of these ops in float32, and their neighbours decide whether it rounds
-to half precision between two of them: dropping a copy of a scale, or folding a constant, moves the roundings. It
-computes an op on constants alone in half precision: so where no operand comes from an op in half precision, the ops
-that compute the operands stay too, since a constant in their place would change the op's precision.
+to half precision between two of them: dropping a copy of a scale, or folding a constant, moves the roundings. An op
+on constants only is computed in half precision. So if no operand of an op comes from an op in half precision, the ops
+that compute its operands are kept too: a constant in their place would change the op's precision.
 """
 # Around the driver: an attribute is set, and nothing rewritten.
 

@@ -157,7 +157,9 @@ class _Values:
         return cast.results[0]
 
     def _read(self, op: StorageCastOp, rewriter: Rewriter) -> None:
-        """Retype the integers of a retyped value, and what these are read as, if they are only read as other types."""
+        """
+        Retype the integers of a retyped value, and the values read from them, if they are only read as other types.
+        """
         now, plain = quantized_of(op.operands[0].type), op.results[0]
         into = self._read_as(op)
         if now is None or storage_element(now) == element_of(plain.type) or not into:

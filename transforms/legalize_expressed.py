@@ -3,9 +3,9 @@ Change the expressed type of quantized ops from f16 or bf16 to f32, as integer k
 
     op(a, ...) : q<i8:f16>  ->  scast(op(scast a : q<i8:f32>, ...) : q<i8:f32>)
 
-Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized, which is
-less than half a step of 8 bits. Of more bits it is several steps: such a result stays in half precision. Casts to
-storage and back do nothing; `fold-casts` drops them between two ops.
+Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized, which
+changes it by less than half a step of 8 bits. For more bits it would be several steps: such a result stays in half
+precision. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
 """
 
 from collections.abc import Sequence
@@ -71,12 +71,12 @@ class ComputeInF32(OnOp[OnnxOp]):
             return Blocked("blocks", "no integer kernel takes a scale for each block")
         if any(quantized_of(r.type) is None for r in op.results):
             return Blocked(
-                "float-result", "the result is in half precision, the integer kernels make f32", "quantize it"
+                "float-result", "the result is in half precision, integer kernels return f32", "quantize it"
             )
         if any(uniform_of(r.type).storage.width > BYTE_BITS for r in op.results):
             return Blocked(
                 "fine-result",
-                "half precision rounds by several steps of more than 8 bits, which f32 would not",
+                "rounding to half precision spans several steps of this type, so f32 would give another result",
             )
         if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
             return Blocked("float-operand", "an operand is float", "quantize every operand")

@@ -3,10 +3,10 @@ Store the second operand of a product, if it is computed, with the signedness of
 
     product(x, move(qcast(y) : u8, z))  ->  product(x, move(qcast(y) : i8, z - 128))      where weights are i8
 
-Exact: the same real numbers in the other signedness; a quantize writes either at the same cost, also that behind an op
+Exact: the same real numbers in the other signedness; a quantize to either type costs the same, also after an op
 without an integer kernel. Kernels take as long on a computed operand as on a constant weight: in onnxruntime products
-of u8 and i8 take 0.5 to 0.9 of the time of u8 and u8. On processors that multiply tiles of 16 channels they take up to
-1.2 times as long where the rows of a head are no multiple of these.
+of u8 and i8 take 0.5 to 0.9 of the time of u8 and u8. On processors that multiply tiles of 16 channels they take up
+to 1.2 times as long if the rows of a head are not a multiple of 16.
 """
 
 from xdsl.ir import Operation, SSAValue
@@ -47,7 +47,7 @@ class RetypeOperand(OnTrait[Linear], ForTarget):
             return chain
         sizes = [size for size in (shape_of(op.operands[1].type) or ())[-2:] if size != DYNAMIC]
         if not sizes or min(sizes) % TILE:
-            return Blocked("no-tiles", f"the smaller axis of the operand is no multiple of {TILE}")
+            return Blocked("no-tiles", f"the smaller axis of the operand is not a multiple of {TILE}")
         rewriter.replace(chain[-1], retyped(chain, new))
         return None
 

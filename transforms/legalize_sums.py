@@ -61,7 +61,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         if wanted != "i8" or element_of(x.type) != BY_NUMPY["uint8"].attribute:
             return None
         if zero is None or zero is not source.results[2]:
-            return Blocked("other-zero-point", "the zero point is not that of the quantize")
+            return Blocked("other-zero-point", "the zero point differs from that of the quantize")
         if not self._pays(op):
             return None
         nodes, int8, int32 = Nodes(op), BY_NUMPY["int8"], BY_NUMPY["int32"]

@@ -3,16 +3,16 @@ Give constant weights zero point 0 for targets that require it, where a change o
 
     w : zero point z   ->  w - z : i8               1. 8 bits hold every difference
     w : i4, u4         ->  w - z : i8               2. the target reads no i4; for products of floats also i8, u8
-    dcast(w)           ->  constant of floats       3. of products of floats: a scale for each input, if the target
-                                                       takes none such
+    dcast(w)           ->  constant of floats       3. of products of floats: with a scale for each input, for
+                                                       a target without such scales
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
                                                     4. v = w - z saturated to i8; I: the inputs where it saturates,
                                                        at most one in four, or one
 
-A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. In 4 the excess is the weight
-of a second copy of the input.
+A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. Rewrite 4 multiplies a second
+copy of the input by the excess.
 
-1 to 3 are exact: the same real numbers. 4 is close: the same sums of integers, of floats in another order.
+1 to 3 are exact: the same real numbers. 4 is close: integer sums are equal, float sums are added in another order.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ class DropZeroPoint(OnTrait[Linear]):
             return Blocked(
                 "sum-skips-rounding",
                 f"{self._target.name} would add another branch to the result before it is rounded",
-                "quantize the weights symmetrically, where that is meant",
+                "quantize the weights symmetrically",
             )
         stored, excess = numerics.less_zero_point(tensor.array(), type.zero_points, type.axis)
         if not excess.any():
@@ -96,17 +96,20 @@ class DropZeroPoint(OnTrait[Linear]):
         """The inputs that need a copy, or `Blocked`."""
         if self._exact:
             return Blocked(
-                "summed-twice", "a copy of an input would sum it in another order", "use --exactness close"
+                "summed-twice",
+                "a second copy of an input would change the order of the float sums",
+                "use --exactness close",
             )
         axes = promise.summed_axes(op)
         if axes is None or shape_of(op.operands[0].type) is None:
             return UNKNOWN_RANK
         if op.int_attr("group", 1) > 1:
             return Blocked(
-                "grouped", "the channels come in groups, and a copied input would belong to another one"
+                "grouped",
+                "the convolution has groups, and a copied input channel would belong to another group",
             )
         if not x.is_per_tensor:
-            return Blocked("activation-per-axis", "the inputs have a scale each")
+            return Blocked("activation-per-axis", "the activation has a scale for each channel")
         others = tuple(axis for axis in range(excess.ndim) if axis != axes[1])
         inputs, count = np.flatnonzero(excess.any(axis=others)).tolist(), excess.shape[axes[1]]
         if len(inputs) > max(1, count // SHARE) or excess.max() > INT8_MAX:

@@ -4,8 +4,9 @@ Lower linear ops on quantized types to integer sums with explicit scaling.
     linear(x, w, b) : T  ->  QuantizeLinear(Cast(LinearInteger(x, w) + b) * (x_scale * w_scale))
     linear(x, w, b)      ->  Cast(LinearInteger(x, w)) * (x_scale * w_scale) + b
 
-Close: the integer sum is exact, each op after it rounds once. The bias is added in its own type: int32 or float.
-For a convolution with a quantized result, which one kernel computes, a remark states the least factor of slowdown.
+Close: the integer sum is exact, each op after it rounds once. The bias is added in its own type: int32 or float. For
+a convolution with a quantized result, which one kernel computes, a remark states by which factor it is at least
+slower.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.exactness import Exactness
 from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.sums import LowerToSum, SaySlower
+from qdialect.patterns.sums import LowerToSum, RemarkSlower
 from qdialect.patterns.targeted import TargetPass
 from qdialect.rewriting.driver import Pattern
 
@@ -30,7 +31,7 @@ class LowerToIntegerPass(TargetPass):
 
     def patterns(self) -> Sequence[Pattern]:
         sums = LowerToSum(self.runtime)
-        return [sums, SaySlower(sums), FoldStorageCasts()]
+        return [sums, RemarkSlower(sums), FoldStorageCasts()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         settle_names(op)  # names of new values derive from existing ones

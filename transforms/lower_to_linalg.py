@@ -6,9 +6,9 @@ Lower a graph to linalg, arith, math and tensor of upstream MLIR, with onnxrunti
     g(a : f32)               ->  linalg.generic of f32
     f(q),  f moves           ->  the stored integers, moved
 
-Close: a sum of integers rounds once, where the float form rounds in each step; ops that move are exact. Sizes have to
-be known. A function's quantized values are signless integers, and images have their channels last between ops that
-prefer that layout. Ops without a form are kept, with a remark.
+Close: a sum of integers rounds once, where the float form rounds in each step; ops that move are exact. All sizes
+must be known. Quantized values are signless integers; images have their channels last between ops that prefer that
+layout. Ops without a form are kept, with a remark.
 """
 
 from xdsl.context import Context

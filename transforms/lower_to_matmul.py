@@ -4,14 +4,14 @@ Write an interpolation as products with a constant matrix for each axis.
     Resize(x : ?xCxHxW) {linear, cubic}  ->  MatMul(h, MatMul(x, w))      h : (new H, H), w : (W, new W)
     Resize(x : u8) {linear}              ->  Cast(MatMul(h, MatMul(Cast(x) : f32, w))) : u8      likewise i8
 
-Close: the same float32 sums in another order, of finite elements. onnxruntime interpolates element by element: cubic a
-hundred times slower than the products, along one axis or three ten times. It is the faster in linear mode between
-convolutions, where channels stand last or in blocks. Measured costs decide. A target without a cost of it lacks the
-kernel, and gets the products. Axes that become shorter come first. A quantize behind it is kept: the sums are rounded
-as before.
+Close: the same float32 sums in another order, of finite elements. onnxruntime interpolates element by element: in
+cubic mode a hundred times slower than the products, along one axis or three axes ten times. Its kernel is faster in
+linear mode between convolutions, where channels are last or in blocks. Measured costs decide. A target without a cost
+for the kernel does not have it, and gets the products. Axes that become shorter are interpolated first. A quantize
+after the op is kept.
 
-Bytes are interpolated in float and what is behind the point is cut off, in both forms: the same integers if no sum is
-rounded, which weights of few binary digits ensure, as scales of 2, 4 and 8 give them.
+In both forms bytes are interpolated in float and truncated. The integers are equal if no sum is rounded, which is so
+for weights of few binary digits, as for scales of 2, 4 and 8.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,15 +76,15 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             return None
         if any(DYNAMIC in shape[step.axis :] for step in steps if step.axis < len(shape) - 2):
             return Blocked(
-                "dynamic-shape", "a size behind the axis is not known, so it is not moved to the end"
+                "dynamic-shape", "a size after the axis is unknown, so the axis cannot be moved to the end"
             )
         if _is_bytes(op) and not _are_exact(steps):
             return Blocked(
                 "rounded-sums",
-                "float32 rounds the sums, so that truncated to integers they may differ by a step",
+                "float32 rounds the sums, so after truncation to integers they may differ by a step",
             )
         if not self._pays(op, taps, shape, steps):
-            return Blocked("does-not-pay", "products with rows of so many elements take as long")
+            return Blocked("does-not-pay", "a matrix product with rows this long takes as long")
         rewriter.replace(op, _products(op, shape, steps).ops)
         return None
 

@@ -9,8 +9,8 @@ Write a convolution of activations that are quantized at run time as a matrix pr
 
 The second line applies where such a product reads the result: its transpose then moves bytes, or cancels.
 
-Close: the same sums of integers; scale and bias are applied to them in one kernel instead of three ops. Only where that
-takes less time than the sum, with the second quantize that it may be faster with, by the measured costs.
+Close: the same sums of integers; scale and bias are applied to them in one kernel instead of three ops. Only if this
+takes less time, by the measured costs, than the sum, also with a second quantize to its fastest type.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,9 @@ from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost
 REST = "RunTimeProduct"
 """Key of what the costs of kernels leave out: packing the weight for each image, and leaving the cache."""
 FLOAT_BYTES = 4
-OTHER_PARAMETERS = Blocked("other-zero-point", "the zero point or the scale is not that of the quantize")
+OTHER_PARAMETERS = Blocked(
+    "other-zero-point", "the zero point or the scale differs from that of the quantize"
+)
 NO_RESCALE = Blocked(
     "no-rescale", "no Cast to float32 and product with the scale of the quantize follow the sum"
 )
@@ -82,7 +84,7 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
         if geometry.pads is None:
             return UNRESOLVED_PADS
         if not self._pays(geometry, biased=scaling.bias is not None):
-            return Blocked("does-not-pay", "a sum of integers, scaled by ops of its own, takes as long")
+            return Blocked("does-not-pay", "an integer sum with separate scaling ops takes as long")
         nodes = _product(op, geometry, weight, scaling, source)
         nodes.ops[-1].location = location(node_name(scaling.last), [wish(scaling.last.results[0])])
         rewriter.replace(scaling.last, nodes.ops)

@@ -2,19 +2,20 @@
 Lower quantized types to QuantizeLinear and DequantizeLinear around float ops.
 
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
-    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair, but
-                         for a clamp behind an op with an integer kernel if the target wants a pair between
+    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair,
+                         except if act is a clamp after an op with an integer kernel and the target needs a pair between
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
-    g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves, and the target reads past it
+    g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves; the target does so too
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
     Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves then adjacent
 
-A quantize stands below an op that moves only if `hoist-quantize` would move it above again, so that a round trip is
-stable (`qdialect/patterns/placement.py`).
+A quantize is written below an op that moves elements only if `hoist-quantize` would move it above again, so that a
+round trip is stable (`qdialect/patterns/placement.py`).
 
-Exact: the first line is the definition of ops on quantized types; the others drop a dequantize of a quantize between
-which elements were only moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; if the
-target wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
+Exact: the first line is the definition of ops on quantized types; the others drop a pair of quantize and dequantize
+between which elements were only moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear;
+narrower storage bounds are a Clip of reals before the pair if the target requires whole pairs, else a Clip of
+integers within it.
 """
 
 from collections.abc import Sequence
@@ -69,8 +70,8 @@ def _check_signature(func: FuncOp) -> None:
     """Raise UserError if a graph input or output has a quantized type, which ONNX lacks."""
     if any(quantized_of(t) is not None for t in (*func.function_type.inputs, *func.function_type.outputs)):
         raise UserError(
-            f"@{func.sym_name.data} takes or gives a value of quantized type",
-            "let integers come in and go out through quant.scast",
+            f"@{func.sym_name.data} has an operand or result of quantized type",
+            "use integer inputs and outputs with quant.scast",
         )
 
 

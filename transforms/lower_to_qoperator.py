@@ -4,7 +4,7 @@ Lower ops on quantized types to the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     affine(a : S) : T        ->  a read as T, if no stored integer changes
-    op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b = a + -b, a mean is a pool
+    op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b as a + -b, a mean as a pool
     join(qcast(dcast a)) : T ->  join(a) : T, if the kernel takes operands of any scales
     op(a) : T                ->  qcast(op(dcast a)), if the float kernel is faster than the integer one
     join(a, c : T) : T       ->  join(a, c', ...): a constant row is repeated, up to a few KiB
@@ -172,7 +172,9 @@ class LowerToKernel(OnTrait[Kernels]):
         if quantized_of(value.type) is None:
             return value
         if (rows := repeated_rows(op, place)) is not None:
-            new_ops.append(constant_op(np.ascontiguousarray(rows), wish(value)))  # as when it is read again
+            new_ops.append(
+                constant_op(np.ascontiguousarray(rows), wish(value))
+            )  # the name that a second compilation gives it
             return new_ops[-1].results[0]
         plain, reads = stored(value)
         new_ops += reads
@@ -217,7 +219,9 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     worst = 0 if largest is None else int(largest.max(initial=0))
     if worst <= numerics.INT32_MAX:
         return None
-    return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
+    return Blocked(
+        "accumulator-overflow", f"sums can reach {worst}, int32 holds at most {numerics.INT32_MAX}"
+    )
 
 
 class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
@@ -250,12 +254,12 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
                 part.erase()
             return blocked
         node = node_name(op)
-        for part in parts[:-1]:  # the name that it has when read again, not that of the last part
+        for part in parts[:-1]:  # the name that a second compilation gives it, not that of the last part
             if isinstance(part, OnnxOp):
                 name = f"{node}_{part.op_type}" if node else ""
                 part.location = location(name, [name or part.op_type])
         rewriter.replace(op, parts)
-        fold_saturated(parts[-1].results[0], rewriter)  # as when the clamp is read again
+        fold_saturated(parts[-1].results[0], rewriter)  # as a second compilation would
         return None
 
 

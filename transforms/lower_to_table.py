@@ -2,16 +2,16 @@
 Lower chains of elementwise ops on one 8-bit tensor to a table of its 256 values.
 
     qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
-    qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op that is f, whose table is f's, to one step
-    f(x)  ->  g(x)   g one op whose numbers are f's, to 1e-6
+    qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op with the table of f, to one step
+    f(x)  ->  g(x)   g one op with the values of f, to 1e-6
     (x - m) / sqrt(v + e) * w + b  ->  transpose(LayerNormalization(transpose(x), w, b))   m, v means over channels
 
 f is a chain of elementwise ops, with constants of one element. Close: the table holds onnxruntime's result for each
 value, and g is tested on all 256. A lookup takes as long as a dozen float operations, so measured costs decide; only
-few functions (Softplus, Mish, the hyperbolic ones) and long chains are slower. g is a function that exporters decompose
-into several ops, each quantized by itself or in float, such as Gelu by erf or tanh: onnxruntime knows some orders of
-these and not others. For targets without kernels, the table is g's. A normalization that is written out over channels
-is read too: of one over the last axis a session makes the op itself. It sums in another order, as that op does.
+few functions (Softplus, Mish, the hyperbolic ones) and long chains are slower. g is a function such as Gelu, by erf
+or tanh, that exporters write as several ops, in float or each quantized separately: onnxruntime fuses only some of
+these graphs. For targets without a kernel of g, the table holds g. A normalization over channels that is written as
+several ops becomes the op, which sums in another order; a session fuses only one over the last axis.
 """
 # Around the driver: a copy of the op stands beside it while its 256 values are computed, then is erased.
 

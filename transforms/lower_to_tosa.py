@@ -8,9 +8,10 @@ Lower ops on quantized types to TOSA of upstream MLIR, in the integer profile pr
     op(a)                 ->  unchanged, with a remark, if the integer profile has no form of it
 
 Close: every op rounds by the integer-only arithmetic of `numerics.rescale`, ties up, at most one step from the same
-sums in onnxruntime's arithmetic, which ties to even. If ties are common among a layer's sums, as with scales that are
-powers of two, ties go to even here too, by a parity table and a second rescale (`numerics.near_ties`). No float
-remains: graph inputs and outputs are integer (--integer-io). Sizes have to be known; images have their channels last.
+sums in onnxruntime's arithmetic, which rounds ties to even. If ties are common among a layer's sums, as with scales
+that are powers of two, ties go to even here too, by a parity table and a second rescale (`numerics.near_ties`). No
+float remains: graph inputs and outputs are integer (--integer-io). All sizes must be known; images have their
+channels last.
 """
 
 from xdsl.context import Context

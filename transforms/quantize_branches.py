@@ -4,8 +4,8 @@ Quantize the float operand of an op that joins it with a quantized branch, so th
     join(a, x), qcast(x) : T elsewhere  ->  join(a, dcast(qcast(x) : T))
     join(dcast(a), f(x)), f in [l, h]   ->  join(dcast(a), dcast(qcast(f(x)) : [l, h]))
 
-Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor, with
-numbers on both sides of 0 (one that clamps there may stand for a Relu), or cover the known range of f.
+Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor whose
+range has both signs (one that clamps at 0 may replace a Relu), or cover the known range of f.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,9 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
-ONE_SIDED = Blocked("one-sided", "the quantize of another user clamps at 0, where this one may read more")
+ONE_SIDED = Blocked(
+    "one-sided", "the quantize of another consumer clamps at 0, this one may need negative values"
+)
 
 
 def _pair_on(value: SSAValue) -> UniformType | None:

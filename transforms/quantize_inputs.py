@@ -4,7 +4,7 @@ Quantize graph inputs that hold integers already, as implied by weights of scale
     linear(x, dcast(w))  ->  linear(dcast(qcast(x)), dcast(w))      w and qcast of scale 1, x a float graph input
 
 Lossy: the model does not state that x holds integers of that range; fractions are rounded, other values saturate.
-Exporters that scale weights and not inputs (Aidge) intend it.
+Exporters that scale weights but not inputs (Aidge) rely on this.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class QuantizeInput(OnTrait[Linear]):
             return None
         users = [use.operation for use in x.uses]
         if any(u.get_trait(Linear) is None or u.operands[0] is not x for u in users):
-            return Blocked("second-consumer", "the graph input is used in float besides")
+            return Blocked("second-consumer", "the graph input is also used in float")
         quantize = QuantizeOp(x, self._type)
         real = DequantizeOp(quantize.results[0])
         rewriter.insert_at_start(x.owner, [quantize, real])

@@ -1,5 +1,5 @@
 """
-Raise quantization written as float arithmetic to casts. Requires a Round: without it fractions survive.
+Raise quantization written as float arithmetic to casts. A Round is required: without it fractions remain.
 
     Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
     Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
@@ -7,11 +7,11 @@ Raise quantization written as float arithmetic to casts. Requires a Round: witho
     Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
-Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
-offset is added behind the Round; else x * m and x / (1/m) may round to two sides of a tie: one step. If the integers
-are read with a scale next to 1/m, that is the quantize's: m may be its inverse, too. A float weight of integers that
-such a Round made is one of int8 under scale 1, its bias one of int32. With `constants`, weights alone, before
-`fold-constants` makes floats of them, in models that quantize what they multiply.
+Exact if m is a power of two, or if a Div replaces the Mul and a Mul the Div, and if the offset is added after the
+Round; else x * m and x / (1/m) may round a tie differently, by one step. If the integers are read with a scale next
+to 1/m, that scale is used for the quantize: m may be its rounded inverse. A float weight that such a Round has made
+integer becomes int8 of scale 1, its bias int32. With `constants`, only weights are raised, before `fold-constants`
+makes them float, in models that quantize the activations that they multiply.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ from qdialect.rewriting.passes import RewritePass
 
 ONE = np.float32(1.0)
 UNBOUNDED = Blocked(
-    "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
+    "unbounded", "no clamp limits the rounded values", "clip them to the range of the integers"
 )
 
 
@@ -153,7 +153,7 @@ def _smallest(low: float, high: float) -> Storage | Blocked:
             least = -(1 << (width - 1)) if signed else 0
             if least <= low < high < least + (1 << width):
                 return Storage.make(width, signed, int(low), int(high))
-    return Blocked("wide-range", f"no integer of 8 or 16 bits holds [{low:g}, {high:g}]")
+    return Blocked("wide-range", f"no 8-bit or 16-bit type holds [{low:g}, {high:g}]")
 
 
 def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
@@ -164,7 +164,7 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
 
 
 def _quantizes(op: Operation) -> bool:
-    """True if an op quantizes what is computed at run time."""
+    """True if an op quantizes a value that is computed at run time."""
     if not isinstance(op, OnnxOp) or not any(op.get_trait(k) for k in (QuantizeForm, FakeQuantizes, Rounds)):
         return False
     return not is_constant(_above(op).x if op.get_trait(Rounds) is not None else op.operands[0])
@@ -204,7 +204,7 @@ class RaiseRounding(OnTrait[Rounds]):
             rewriter.replace(cast, [quantize, plain])
             return None
         if not storage.low <= 0 <= storage.high:
-            return Blocked("zero-point-outside", "0 is none of the integers, so they are no type of scale 1")
+            return Blocked("zero-point-outside", "0 is not one of the integers, so they have no scale 1")
         one = UniformType.per_tensor(storage, ONE)
         reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
         rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])

@@ -5,9 +5,9 @@ Raise operators that quantize and dequantize in one to casts: QONNX's Quant, Ope
     BipolarQuant(w, s)        ->  dcast(q)            q of -1 and 1, w a constant
     FakeQuantize(x, l, h, l, h) {levels = n}  ->  dcast(qcast(x))     scale (h - l) / (n - 1)
 
-Exact where there is no zero point; else the operator adds it in front of the rounding, and a tie, or a value within
-float32's precision of one, may round to its other side: one step. No session of onnxruntime has these operators, so
-what they mean is their specification.
+Exact without a zero point; else the operator adds the zero point before it rounds, so a tie, or a value within
+float32's precision of one, may round differently, by one step. onnxruntime does not have these operators, so their
+specification is the reference.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,9 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 COMPUTED_SIGNS = Blocked(
-    "computed-signs", "the values are one of two, computed at run time: no cast gives signs", "use two bits"
+    "computed-signs",
+    "the values are -scale or scale, computed at run time, and no quantize gives only these two",
+    "use two bits",
 )
 WIDE = Blocked("wide-activation", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
 
@@ -43,7 +45,7 @@ class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
     def match(self, op: OnnxOp, promise: FakeQuantizes, rewriter: Rewriter, /) -> Blocked | None:
         x, stated = op.operands[0], unblocked(promise.parameters(op))
         if not is_float32(x):
-            return Blocked("expressed-type", f"{x.type} is no tensor of float32")
+            return Blocked("expressed-type", f"{x.type} is not a float32 tensor")
         if self.exact and not stated.exact:
             return INEXACT_ARITHMETIC
         type = unblocked(uniform_type(stated.storage, stated.scale, stated.zero_point, x))

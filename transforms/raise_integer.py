@@ -4,8 +4,8 @@ Raise integer products with explicit scaling to the op on real numbers between c
     Mul(Cast(ConvInteger(x, w, xz, wz) [+ b]), m) [+ c]  ->  Conv(dcast(scast(x)), dcast(w), dcast(b) or c)
 
 Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: x_scale is that of the cast of x if
-known, else 1.0, and the weight's is m / x_scale. A scale or zero point that is computed at run time
-(DynamicQuantizeLinear) is not raised: a frozen one would hold for one input only.
+known, else 1.0, and the weight's is m / x_scale. Products with a scale or zero point that is
+computed at run time (DynamicQuantizeLinear) are not raised.
 """
 # Around the driver: it erases only drafts, which stand in no block yet.
 
@@ -74,7 +74,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
     if user is not None and (added := shift(user)) is not None:
         integer_bias = along(added.constant, rank, axis)
         if integer_bias is None:
-            return Blocked("bias-shape", "the integer bias has not one value for each channel")
+            return Blocked("bias-shape", "the integer bias does not have one value for each channel")
         user = single_user(user.results[0])
     if user is None:
         return Blocked("second-consumer", "the integer sum has a second consumer, or none that is known")

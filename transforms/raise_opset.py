@@ -7,10 +7,10 @@ Upgrade the module to opset `to`, with ops of older opsets rewritten to their ne
     Crop, ImageScaler, Affine  ->  Slice, Mul, Add  ops removed in opset 10
 
 Exact up to opset 18: the same function under another name; close beyond, since onnxruntime's AveragePool of opset 19
-adds in another order, which may change the last bit of a float (1.31: measured). All ops or none: a module has one
-opset. Quantization needs opset 10, 13 for per-axis scales in QDQ form and 21 for 16 bits; a model whose casts its own
-opset lacks, which no session takes, is raised to the first that has them. Not by onnx's converter, which copies every
-weight and loses names and metadata.
+adds in another order, which may change the last bit of a float (1.31: measured). Either all ops are upgraded or none,
+since a module has one opset. Quantization needs opset 10; per-axis scales in QDQ form need 13, 16 bits need 21. A
+model with casts that its own opset lacks is raised to the first opset that has them. onnx's converter is not used: it
+copies every weight and loses names and metadata.
 """
 # Around the driver: the module's own version is no operation, and drafts stand in no block yet.
 
@@ -76,7 +76,7 @@ def _as_written(op: CustomOp, to: int) -> Sequence[Operation] | Blocked:
     parts = [one for one in (*narrow, new) if one is not None]
     if new is None or _refused(new, to) is not None:
         _discard(parts)
-        return Blocked("unknown-op", f"nothing is known of {op.op_type} in newer opsets")
+        return Blocked("unknown-op", f"{op.op_type} has no known form in newer opsets")
     return parts
 
 
@@ -160,7 +160,7 @@ class RaiseOpsetPass(RewritePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.to > MAX_OPSET:
-            raise UserError(f"opset {self.to} is not written", f"choose one up to {MAX_OPSET}")
+            raise UserError(f"opset {self.to} is not supported", f"choose one up to {MAX_OPSET}")
         imports = op.attributes.get(IMPORTS)
         now = version_of(imports)
         if not isinstance(imports, DictionaryAttr) or not now:

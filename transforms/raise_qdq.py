@@ -4,20 +4,20 @@ Raise QuantizeLinear and DequantizeLinear to casts, so that scale and zero point
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))     other users take the stored integers
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
     DequantizeLinear(w, -s, z) ->  DequantizeLinear(2 z - w, s, z)      w constant
-    QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that wants such a clamp
+    QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that needs such a clamp
     Cast(dcast(q)) : f16       ->  dcast(q) : f16                       likewise bf16, if asked for
     qcast(Cast(x : f16))       ->  scast(scast(qcast(x)))               likewise
 
-A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
+A quantization annotation without a QuantizeLinear has no effect in any runtime. It is kept and reported.
 
-Exact: the casts are defined as what the two operators compute. Constant integers under negative scales are turned round
-their zero point, or about the middle of their range where that would leave it, and the zero point with them. Scales in
-blocks that fit one axis, and not the one that the node says, run along that: no runtime runs the node as it stands. The
-clamp is to the bounds of the type, where a cast saturates; `lower-to-qdq` writes it again for the target, in front of
-the cast. A cast of half precision multiplies and divides in f32 with a scale that need not be a number of its own; with
-such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From opset 23 on QuantizeLinear divides in half precision
-unless it says otherwise: on 8 bits, where that is a step off at most, it is raised, and kept at `--exactness exact` by
-`keep-half`.
+Exact: the casts are defined as what the two operators compute. Constant integers of negative scale are negated about
+their zero point or, if that would leave the storage range, together with the zero point about the middle of the
+range. If block scales fit only another axis than the node states, that axis is used: no runtime runs the node as
+written. A clamp to the bounds of the type is dropped, since a cast saturates there; `lower-to-qdq` writes it again
+for the target, before the cast. A cast of half precision computes in f32, with a scale that half precision may not
+represent; for such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From opset 23 on, QuantizeLinear divides
+in half precision by default. For 8 bits the difference is at most a step: such a node is raised, except at
+`--exactness exact` (`keep-half`).
 """
 # Around the driver: it erases only drafts, which stand in no block.
 

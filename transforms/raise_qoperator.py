@@ -6,9 +6,9 @@ Raise QOperator nodes to the op on quantized types, so that scales and zero poin
     QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operand types that no kernel supports
     Sum(x, y)                ->  Add(x, y)
     PRelu(x, c)              ->  LeakyRelu(x) {alpha = c}                 one slope
-    Max(x, Mul(x, c))        ->  PRelu(x, c)                              slopes of 1 at most; Min for others
+    Max(x, Mul(x, c))        ->  PRelu(x, c)                              slopes up to 1; with Min for larger ones
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
-    FusedConv(x, w, b, z)    ->  Relu(Add(Conv(x, w, b), z))              and what else a session fuses
+    FusedConv(x, w, b, z)    ->  Relu(Add(Conv(x, w, b), z))              and other ops that a session fuses
 
 Close: by the node's definition, but an integer kernel sums without the float form's rounding. The roles of inputs
 follow from the kernels' templates; a node with a scale that is computed at run time is not raised.
@@ -159,7 +159,7 @@ def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
     if any(isinstance(element, AnyElementType) for element in elements):
         return Blocked("unknown-type", "the element type of an operand is not known", "infer-shapes")
     if any(isinstance(element, AnyFloat) for element in elements):
-        return Blocked("float-operand", "nothing quantizes it in front of the node")
+        return Blocked("float-operand", "the operand is not the result of a quantize")
     return None
 
 

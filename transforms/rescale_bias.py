@@ -58,9 +58,9 @@ WORTH = 1 / 16
 """A weight gets finer scales if a bias would else change by more than this share of what is allowed."""
 
 FLOAT_RESULT = Blocked(
-    "float-result", "the result is float, where half an accumulator step of this bias counts"
+    "float-result", "the result is float, so rounding this bias by half an accumulator step matters"
 )
-NO_KERNEL = Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
+NO_KERNEL = Blocked("no-kernel", "no integer kernel returns this result, so the bias stays in float")
 COARSE = Blocked(
     "coarse-bias",
     "an accumulator step is too coarse for the bias: rounding it would change the result",
@@ -98,7 +98,9 @@ def _count(
         if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
             return _Counted(stored, type.scales, counted)
     worst = 0 if bound is None else int(bound.max())
-    return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
+    return Blocked(
+        "accumulator-overflow", f"sums can reach {worst}, int32 holds at most {numerics.INT32_MAX}"
+    )
 
 
 def _counted(
@@ -212,7 +214,7 @@ class RescaleBias(OnTrait[Linear]):
             )
         if w.scales.size not in (1, channels):
             return Blocked(
-                "grouped-scales", "each group has the same scales, the bias has one for each channel"
+                "grouped-scales", "the scales are shared by all groups, the bias needs one for each channel"
             )
         return self._rescale(op, bias, np.broadcast_to(real.reshape(-1), (channels,)), counts, rewriter)
 

@@ -5,7 +5,7 @@ Move dequantizes below ops that move or select elements, which then run on integ
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves stored elements
     f(scast(scast(q)) : T)  ->  scast(scast(f(q))) : T      integers that are read as another type
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
-    f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in more blocks than a type carries
+    f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in many blocks
     If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise scast, Loop, Scan
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
@@ -34,7 +34,7 @@ from qdialect.rewriting.passes import RewritePass
 
 CASTS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(
-    "real-ties", "two stored integers may be one real number, so that another of them would be chosen"
+    "real-ties", "two stored integers may dequantize to one float, so the op may select another element"
 )
 
 

@@ -3,8 +3,8 @@ Unroll a loop over a few steps, so that each step has quantization parameters of
 
     s, ys = scan(s0, xs) { step }  ->  s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2)
 
-Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, and no more than `MOST_OPS`
-new operations; the axes of steps are the first.
+Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, of at most `MOST_OPS` new
+operations, along the first axis.
 """
 
 from collections.abc import Sequence

@@ -43,10 +43,9 @@ def checked(
     doubts: Doubts | None = None,
 ) -> Iterator[Arrays]:
     """
-    Feeds of the model's shapes, split where a first axis is longer than the model's. strict: nothing is rounded, and no
-    integer is converted to float. doubts: counts what is odd.
-
-    Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
+    Feeds of the model's shapes, split if a first axis is longer than the model's. strict: no value is rounded, no
+    integer converted to float. doubts: collects warnings. Raises UserError for wrong keys, shapes and types, for NaN,
+    and without samples.
     """
     count = 0
     if isinstance(feeds, Mapping):
@@ -54,8 +53,8 @@ def checked(
     for number, sample in enumerate(feeds):
         if not isinstance(sample, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
-                f"sample {number} of the data is no dictionary but {type(sample).__name__}",
-                "give dictionaries of arrays by input name",
+                f"sample {number} of the data is {type(sample).__name__}, not a dictionary",
+                "give dictionaries from input name to array",
             )
         arrays = {name: np.asarray(array) for name, array in sample.items()}
         if doubts is not None:
@@ -91,7 +90,8 @@ def _check_is_plain(options: ImageOptions, source: str) -> None:
     """UserError for a normalization, which arrays do not go through."""
     if options != ImageOptions(layout=options.layout):
         raise UserError(
-            f"--mean and --std are of images, '{source}' is none", "normalize the arrays themselves"
+            f"--mean and --std apply to image files only, not to '{source}'",
+            "normalize the arrays themselves",
         )
 
 
@@ -117,7 +117,7 @@ def _file(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator
     elif suffix == ".pb":
         yield _test_set([path], inputs)
     else:
-        raise UserError(f"'{path}' is no data that is known", f"give {KINDS}")
+        raise UserError(f"'{path}' is not a supported kind of data", f"give {KINDS}")
 
 
 def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
@@ -178,7 +178,8 @@ def _image(path: Path, entry: Input, options: ImageOptions) -> Mapping[str, Arra
     layout = options.layout or ("NHWC" if entry.shape[-1] in (1, 3) else "NCHW")
     if len(entry.shape) != 4 or layout not in ("NCHW", "NHWC"):
         raise UserError(
-            f"input '{entry.name}' is no image of four axes, or --layout is unknown", "save arrays"
+            f"input '{entry.name}' does not have four axes, or the layout is neither NCHW nor NHWC",
+            "save arrays",
         )
     place = {name: entry.shape[layout.index(name)] for name in "CHW"}
     _check_normalization(options, 1 if place["C"] == 1 else 3)
@@ -221,7 +222,8 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         samples: Any = function() if callable(function) else function
     if not isinstance(samples, Iterable) or isinstance(samples, str | bytes):
         raise UserError(
-            f"'{source}' gives {type(samples).__name__}, no samples", "return an iterable of dictionaries"
+            f"'{source}' returns {type(samples).__name__}, which is not an iterable of samples",
+            "return an iterable of dictionaries",
         )
     return _samples(samples, inputs, source)
 
@@ -239,7 +241,7 @@ def _samples(samples: Iterable[Any], inputs: Sequence[Input], source: str) -> It
 
 @contextmanager
 def _blamed(source: str) -> Generator[None]:
-    """Context in which the user's code runs: UserError, with the place, for what it raises."""
+    """Context for the user's code: its exceptions become UserErrors with their location."""
     try:
         yield
     except UserError:
@@ -250,5 +252,5 @@ def _blamed(source: str) -> Generator[None]:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         raise UserError(
-            f"data '{source}' raises {type(error).__name__}: {error} at {place}", "mend the function"
+            f"data '{source}' raises {type(error).__name__}: {error} at {place}", "correct the function"
         ) from error

@@ -62,7 +62,7 @@ def op_operand(value: SSAValue) -> SSAValue:
     return value.owner.operands[0]
 
 
-def let_out_what_decides(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
+def output_decisive_tensors(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
     """Replace outputs `places`, probabilities or indices, by their decisive tensors, in place; returns the module."""
     func = main_of(module)
     end = end_of(func.body.block, ReturnOp)

@@ -56,7 +56,7 @@ def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool, ho
 
 def _is_clamped(value: OpResult, takes: Collection[Operation], *, hoists: bool) -> bool:
     """
-    True if an op computes `value`, and a clamp is all that reads it: quantizing behind the clamp clamps as well. With
+    True if an op computes `value` and its only user is a clamp, so that quantizing after the clamp also clamps. With
     `hoists`, ops that move elements may stand between, on both sides of `value`.
     """
     below: OnnxOp | None = single_user(value)
@@ -83,8 +83,8 @@ def _moves_one(op: OnnxOp) -> bool:
 
 def clamps_in_front(takes: Collection[Operation], makes: Collection[Operation]) -> set[Operation]:
     """
-    The clamps of values that would be quantized for them alone: quantizing their results clamps as well, and spends no
-    steps on what is cut off.
+    The clamps that are the only users of their operands: quantizing the result instead also clamps, and spends no
+    steps on values that the clamp removes.
     """
     return {op for op in makes if op.get_trait(Clamp) is not None and _begins(op, takes, makes)}
 

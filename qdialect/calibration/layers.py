@@ -222,7 +222,7 @@ class Layer:
         return tuple((n - span) // s + 1 for n, span, s in zip(shape, spans, strides, strict=True))
 
     def _window_patches(self, x: Array, positions: tuple[Array, ...] | None) -> Array:
-        """[groups, positions, summed] of some samples; zeros stand where a window leaves the image."""
+        """[groups, positions, summed] of some samples; zeros where a window extends beyond the image."""
         assert self.window is not None
         w = self.window
         groups, _, summed = self.rows_shape

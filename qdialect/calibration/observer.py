@@ -29,8 +29,8 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import does_not_run
 from qdialect.oracle.form import oracle_form
 from qdialect.oracle.observing import input_names
+from qdialect.oracle.parallel import parallel_map
 from qdialect.oracle.session import session_for
-from qdialect.oracle.side_by_side import side_by_side
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
@@ -252,7 +252,7 @@ def _runs(
     def run(row: Feeds) -> tuple[Feeds, list[Array]]:
         return row, observer.run(values, row)
 
-    return side_by_side(run, rows, threads=1) if ahead else map(run, rows)
+    return parallel_map(run, rows, threads=1) if ahead else map(run, rows)
 
 
 def _show(

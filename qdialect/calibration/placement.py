@@ -396,5 +396,5 @@ def reason_for_float(op: OnnxOp) -> Blocked | None:
     if constant(op.operands[1]) is None:
         return COMPUTED_WEIGHT
     if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
-        return Blocked("no-range", "no range is known of what the op takes or makes", "calibrate the model")
-    return Blocked("float-faster", "float is expected to be as fast here, casts included")
+        return Blocked("no-range", "an operand or the result has no range", "calibrate the model")
+    return Blocked("float-faster", "integers are not expected to be faster here, including the casts")

@@ -46,10 +46,10 @@ class Profile:
     def merge(self, other: Profile) -> None:
         """Add the statistics of `other`. Raises UserError if its model or versions differ."""
         if self.model and self.model != other.model:
-            raise UserError("the profiles are of different models", "make one anew")
+            raise UserError("the profiles are of different models", "make a new profile")
         if self.versions and self.versions != other.versions:
             raise UserError(
-                f"one profile was made by {self.versions}, another by {other.versions}", "make one anew"
+                f"one profile was made by {self.versions}, another by {other.versions}", "make a new profile"
             )
         self.model, self.versions = other.model, other.versions
         self.data = (self.data + other.data) % MODULUS
@@ -116,7 +116,7 @@ def load_profile(path: str) -> Profile:
             header = json.loads(bytes(archive["header"]).decode())
             counts, extremes = archive["counts"].astype(np.int64), archive["extremes"]
         if header["format"] != FORMAT:
-            raise UserError(f"'{path}' is a profile of another version", "make one anew")
+            raise UserError(f"'{path}' is a profile of another version", "make a new profile")
         return _read(header, counts, extremes)
     except OSError as error:
         raise UserError(

@@ -44,9 +44,11 @@ def _share_outside(percentile: str) -> float:
     try:
         share = 1 - float(percentile) / 100
     except ValueError:
-        raise UserError(f"there is no range '{percentile}'", f"choose from {', '.join(METHODS)}") from None
+        raise UserError(
+            f"there is no range '{percentile}'", "choose minmax, mse or a percentile such as 99.99"
+        ) from None
     if not 0 <= share < 1:
-        raise UserError(f"{percentile} is no percentile", "choose one up to 100")
+        raise UserError(f"{percentile} is not a percentile", "choose one above 0, at most 100")
     return share
 
 

@@ -31,7 +31,7 @@ from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, value_name
 from qdialect.ir.place import insert_before, put_constant, remove
 from qdialect.ir.values import constant_array, known_array
-from qdialect.oracle.side_by_side import side_by_side
+from qdialect.oracle.parallel import parallel_map
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
@@ -175,7 +175,7 @@ def round_layers(
         return RoundedLayer(one.name, grid, done.stored, shift, gain, done.moved)
 
     every = (_Layer(n, called(op), known_layer(op), known_array(op.operands[1])) for n, op in layers.items())
-    return RoundedWeights(dict(zip(layers, side_by_side(rounded, every), strict=True)))
+    return RoundedWeights(dict(zip(layers, parallel_map(rounded, every), strict=True)))
 
 
 class _Layer(NamedTuple):

@@ -172,12 +172,13 @@ class FeedBack:
             if value.shape != row[fed].shape:
                 have, wanted = ("x".join(map(str, shape)) for shape in (value.shape, row[fed].shape))
                 raise UserError(
-                    f"output '{output}' is {have}, state '{fed}' is {wanted}", "pair what is of one shape"
+                    f"output '{output}' is {have}, state '{fed}' is {wanted}",
+                    "pair an output and an input of one shape",
                 )
             if value.dtype.kind == "f" and not np.isfinite(value).all():
                 raise UserError(
-                    f"state '{fed}' grew to NaN or infinity",
-                    "check the data, or reset it by shorter sequences",
+                    f"state '{fed}' became NaN or infinity",
+                    "check the data, or use shorter sequences, each of which resets the state",
                 )
             state[fed] = value
         return state

@@ -32,7 +32,7 @@ from qdialect.ir.place import end_of, next_of, onnx_op, remove
 from qdialect.ir.values import constant, is_float32, real_constant
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.oracle.side_by_side import side_by_side
+from qdialect.oracle.parallel import parallel_map
 
 SWITCH = TensorType(i1, [])
 STEP_BYTES = 4
@@ -249,7 +249,7 @@ class BudgetRunner:
         steps = np.zeros((count, signal.size), np.float32)
         before, last = np.zeros(signal.size), count - 1
         acting = [k for k in range(count) if k < last and (clips or not self._clips[k])]
-        runs = side_by_side(lambda k: self._run(feeds, np.arange(count) <= k), acting)
+        runs = parallel_map(lambda k: self._run(feeds, np.arange(count) <= k), acting)
         for k, outputs in zip(acting, runs, strict=True):
             steps[k], before = outputs - signal - before, outputs - signal
         if count and (clips or not self._clips[last]):

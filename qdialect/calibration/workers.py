@@ -21,7 +21,7 @@ from qdialect.calibration.samples import Samples
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.side_by_side import available_cores
+from qdialect.oracle.parallel import available_cores
 
 PART = 8 << 20
 """Bytes of samples in a worker's task."""
@@ -105,7 +105,8 @@ def add_with_workers(
                 _merge(profiler, future.result(), show)
         except BrokenProcessPool:
             raise UserError(
-                "a worker died, perhaps of memory", "use fewer --workers or less --memory"
+                "a worker process ended unexpectedly, perhaps for lack of memory",
+                "use fewer --workers or less --memory",
             ) from None
         finally:
             for future in running:

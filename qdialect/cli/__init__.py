@@ -58,8 +58,8 @@ def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
 
 def _end(status: int) -> None:
     """
-    End the process without taking its objects apart, a twentieth of a small compile; returns if output fails, which
-    the interpreter reports.
+    End the process without freeing its objects, which takes a twentieth of a small compile; returns if output fails,
+    which the interpreter reports.
     """
     with suppress(OSError):
         sys.stdout.flush()

@@ -15,10 +15,10 @@ from qdialect.targets import target
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
     "quantize": "quantize a float ONNX model with calibration data",
-    "explain": "say which layers stay float, by cost, and why; or what a reason means",
+    "explain": "list the layers that stay in float, by cost, with reasons; or explain one reason",
     "compare": "run two models on the same data and compare their outputs",
-    "bench": "measure how long models take, side by side",
-    "targets": "list the targets, or measure what kernels cost here",
+    "bench": "measure the latency of models, side by side",
+    "targets": "list the targets, or measure kernel costs on this machine",
 }
 
 RUNS = 31
@@ -71,7 +71,7 @@ class Version(argparse.Action):
 
 
 def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; a command that `argv` does not name has no arguments, as they would not be read."""
+    """The parser; only the commands that `argv` names get their arguments, to save time."""
     parser = Parser(
         "qdialect",
         "%(prog)s COMMAND ...",
@@ -143,21 +143,21 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input",
         metavar="IN.onnx",
-        help="the model, or - for standard input; never changed, unless it is the output",
+        help="the model, or - for standard input; not modified, unless it is also the output",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="OUT.onnx",
-        help="where the result goes, whole or not at all; - for standard output",
+        help="output file, written completely or not at all; - for standard output",
     )
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
     data = (
-        "samples, as for quantize: what a quantized model leaves in float between integers is quantized by them where"
-        " that pays; with --report also noise and time, layer by layer"
+        "samples, as for quantize: float ops between integer ops are quantized with ranges from them where that is"
+        " faster; with --report, also measure noise and time of each layer"
     )
     parser.add_argument("--data", metavar="DATA", help=data)
     _add_result(parser.add_argument_group(RESULT))
@@ -179,7 +179,7 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
 
 def _add_result(group: Group) -> None:
     _add_options(group, Options, RESULT)
-    external = "put large tensors into OUT.onnx.data (default: if they do not fit into OUT.onnx)"
+    external = "write large tensors to OUT.onnx.data (default: only if they do not fit into OUT.onnx)"
     group.add_argument("--external-data", action="store_const", const=True, help=external)
 
 
@@ -191,30 +191,35 @@ def _add_model(group: Group) -> None:
 
 
 def _add_report(group: Group) -> None:
-    check = "run the model before and after each pass, name the first pass beyond its class"
+    check = (
+        "run the model before and after each pass, and name the first pass that exceeds its exactness class"
+    )
     group.add_argument("--check-numerics", nargs="?", metavar="=INPUTS.npz", help=check)
     group.add_argument(
         "--print-pipeline",
         action="store_true",
-        help="print the passes that run, with the reasons for their order, and stop",
+        help="print the passes, with the reasons for their order, and exit",
     )
     group.add_argument(
-        "--report", type=_report, metavar="FILE", help="write what was done to FILE.html or FILE.json"
+        "--report",
+        type=_report,
+        metavar="FILE",
+        help="write a report of the compilation to FILE.html or FILE.json",
     )
-    group.add_argument("--remarks", action="store_true", help="say which rewrites did not fire, and why")
+    group.add_argument("--remarks", action="store_true", help="print which rewrites did not apply, and why")
     either = group.add_mutually_exclusive_group()
-    either.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    either.add_argument("--quiet", action="store_true", help="print errors only")
     either.add_argument("--verbose", action="store_true", help="print each pass and what it changed")
 
 
 def _add_targets(parser: argparse.ArgumentParser) -> None:
     calibrate = (
-        "measure onnxruntime's kernels on this machine, on one thread; `compile --costs FILE` uses them"
+        "measure onnxruntime's kernels on this machine, on one thread; `compile --costs FILE` uses the result"
     )
     parser.add_argument("--calibrate", action="store_true", help=calibrate)
-    output = "where the costs go, a name that ends in .toml (default: standard output)"
+    output = "file for the costs, with the ending .toml (default: standard output)"
     parser.add_argument("-o", "--output", metavar="FILE.toml", help=output)
-    runs = f"how often each kernel is run, the fastest counts (default: {RUNS})"
+    runs = f"runs of each kernel, of which the fastest counts (default: {RUNS})"
     parser.add_argument("--runs", type=_positive, metavar="N", help=runs)
 
 
@@ -222,45 +227,52 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input",
         metavar="IN.onnx",
-        help="the model, or - for standard input, or the id of a reason, as float-operand",
+        help="the model, - for standard input, or the id of a reason, such as float-operand",
     )
     _add_named(parser, "target", "form", "exactness", "costs", "integer_io", "batch", "sizes")
-    parser.add_argument("--all", action="store_true", help="list what sums no products, too")
+    parser.add_argument("--all", action="store_true", help="also list layers without multiply-adds")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("reference", metavar="A.onnx", help="the reference: with optimization off")
     parser.add_argument(
-        "other", metavar="B.onnx", help="the other model: with onnxruntime's optimizer off, and on"
+        "reference", metavar="A.onnx", help="the reference, which runs with onnxruntime's optimizer off"
+    )
+    parser.add_argument(
+        "other", metavar="B.onnx", help="the other model, which runs with onnxruntime's optimizer off and on"
     )
     parser.add_argument("--data", metavar="DATA", required=True, help=_DATA)
     parser.add_argument(
-        "--layers", action="store_true", help="the noise of every tensor that both models have, by name"
+        "--layers", action="store_true", help="compare every tensor whose name both models have"
     )
     parser.add_argument(
-        "--weights", action="store_true", help="the noise of every weight that both models have, by layer"
+        "--weights", action="store_true", help="compare the weights of every layer that both models have"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "models", metavar="A.onnx", nargs="+", help="models of one task; the first is the measure"
+        "models",
+        metavar="A.onnx",
+        nargs="+",
+        help="models with the same inputs; the others are compared with the first",
     )
     parser.add_argument("--data", metavar="DATA", help=f"{_DATA} (default: random numbers)")
-    threads = "of an operator, 0 for all cores (default: %(default)s)"
+    threads = "threads within an operator, 0 for all cores (default: %(default)s)"
     parser.add_argument("--threads", type=_threads, default=1, metavar="N", help=threads)
-    batch = "samples in a run, where the model leaves its first axis open"
+    batch = "batch size, if the model's first axis is open"
     parser.add_argument("--batch", type=_positive, metavar="N", help=batch)
-    parser.add_argument("--profile", action="store_true", help="time, kernel and types of each node")
+    parser.add_argument("--profile", action="store_true", help="print time, kernel and types of each node")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 _ADD = (_add_compile, _add_quantize, _add_explain, _add_compare, _add_bench, _add_targets)
 """What adds the arguments of each command, in the order of `COMMANDS`."""
 
-_DATA = "an .npz file keyed by input name, a .npy file for one input, a folder of such, or module:function"
+_DATA = (
+    "an .npz file keyed by input name, a .npy file for one input, a folder of such files, or module:function"
+)
 
 
 def _list(text: str) -> tuple[str, ...]:
@@ -276,9 +288,9 @@ def _size(text: str) -> int:
     try:
         size = int(float(number) * factors[unit])
     except (ValueError, KeyError):
-        raise argparse.ArgumentTypeError(f"'{text}' is no size as 500M or 2G") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 500M or 2G") from None
     if size <= 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no memory at all")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size above 0")
     return size
 
 
@@ -295,7 +307,7 @@ def _positive(text: str) -> int:
 def _threads(text: str) -> int:
     count, cores = _count(text), os.cpu_count() or 1
     if count > THREADS_OF_CORE * cores:
-        raise argparse.ArgumentTypeError(f"{count} threads are too many for {cores} cores; 0 takes them all")
+        raise argparse.ArgumentTypeError(f"{count} threads are too many for {cores} cores; 0 uses all cores")
     return count
 
 
@@ -311,7 +323,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers separated by commas") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers separated by commas") from None
 
 
 def _report(text: str) -> str:

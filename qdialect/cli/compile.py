@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _import_passes(options: Options) -> None:
-    """Import what will compile, while another process infers shapes: a twentieth of a compile."""
+    """Import the passes while another process infers shapes, which saves a twentieth of a compile."""
     from qdialect.compiler import compilation
 
     with suppress(UserError):  # compiling raises it, once the model is known to be one
@@ -115,7 +115,7 @@ def print_remarks(report: "Report") -> None:
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
-    """UserError for an unusable path, before the work instead of after it."""
+    """Raise UserError for an unusable path before the work begins."""
     check_model(arguments.input)
     if arguments.check_numerics:
         check_readable(arguments.check_numerics)

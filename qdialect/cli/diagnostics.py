@@ -74,7 +74,7 @@ class Verifier:
     mismatches: int = field(default=0, init=False)
 
     def check(self, text: str, produced: Iterable[Diagnostic]) -> None:
-        """Compares one chunk. An expectation takes one diagnostic, a diagnostic meets one expectation."""
+        """Compares one chunk. Each expectation matches one diagnostic, and each diagnostic one expectation."""
         expected = list(expectations(text))
         for diagnostic in produced:
             met = next((one for one in expected if not one.met and one.matches(diagnostic)), None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compiles the model, writes nothing, and prints float layers with reasons, then ops that the target lacks."""
+    """Compiles the model without writing it, and prints float layers with reasons, then ops that the target lacks."""
     from qdialect.compiler.entries import entries, entry
 
     name: str = arguments.input
@@ -91,7 +91,7 @@ def text(report: "Report", *, everything: bool) -> list[str]:
         lines += _grouped(others, report.totals.macs)
     elif others:
         kinds = kinds_text(Counter(one.operator for one in others))
-        lines.append(f"besides, in float without products: {kinds}; --all lists them")
+        lines.append(f"also in float, without multiply-adds: {kinds}; --all lists them")
     shown = {one.node for one in (*products, *(others if everything else ()))}
     for reason, nodes in _refused(report, shown).items():
         fix = f"; {reason.fix}" if reason.fix else ""

@@ -94,7 +94,7 @@ def model_file(path: str) -> Generator[str]:
         yield path
         return
     if _SPOOLED:
-        raise UserError("standard input holds one model", "name a file for the other")
+        raise UserError("standard input can hold only one model", "give a file for the other")
     from tempfile import TemporaryDirectory  # for streams alone: keeps start-up short
 
     with TemporaryDirectory(prefix="qdialect-") as folder:

@@ -58,9 +58,12 @@ def make_argument_parser() -> Parser:
         help="a .mlir or .onnx file, or - for text on standard input",
     )
     passes = parser.add_mutually_exclusive_group()
-    passes.add_argument("-p", "--passes", metavar="a,b{x=1}", help="the passes to run, in order")
+    passes.add_argument("-p", "--passes", metavar="a,b{x=1}", help="passes to run, in order")
     passes.add_argument(
-        "--pass-pipeline", dest="passes", metavar="'builtin.module(a,b)'", help="as MLIR writes them"
+        "--pass-pipeline",
+        dest="passes",
+        metavar="'builtin.module(a,b)'",
+        help="passes to run, in MLIR's syntax",
     )
     add(
         "-t",
@@ -87,18 +90,18 @@ def _add_numbers(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="=INPUTS.npz",
-        help="run the model before and after each pass and name the first pass beyond its exactness class",
+        help="run the model before and after each pass, and name the first pass that exceeds its exactness class",
     )
-    add("--remarks", action="store_true", help="say on stderr which rewrites did not fire, and why")
-    add("--time-passes", action="store_true", help="a table of seconds per pass on stderr")
+    add("--remarks", action="store_true", help="print on stderr which rewrites did not apply, and why")
+    add("--time-passes", action="store_true", help="print seconds per pass on stderr")
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--print-constants", action="store_true", help="print large constants too, in hex")
     for name, help_ in (
-        ("print-ir-before-all", "the IR before each pass, on stderr"),
-        ("print-ir-after-all", "the IR after each pass, on stderr"),
+        ("print-ir-before-all", "print the IR before each pass, on stderr"),
+        ("print-ir-after-all", "print the IR after each pass, on stderr"),
         ("print-op-generic", "print ops in MLIR's generic form"),
         ("print-debuginfo", "print locations, which hold the ONNX names"),
     ):
@@ -110,12 +113,12 @@ def _add_testing(parser: argparse.ArgumentParser) -> None:
     add(
         "--split-input-file",
         action="store_true",
-        help="treat text between lines `// -----` as files of their own",
+        help="split the text at lines `// -----` into separate modules",
     )
     add(
         "--verify-diagnostics",
         action="store_true",
-        help="compare errors and remarks with the text's `// expected-error {{...}}`; print no IR",
+        help="compare errors and remarks with `// expected-error {{...}}` comments in the text; print no IR",
     )
     add(
         "--allow-unregistered-dialect",

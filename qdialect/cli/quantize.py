@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """UserError for unusable arguments, before the work instead of after it."""
+    """Raise UserError for unusable arguments before the work begins."""
     if arguments.weights != "int8":
-        from qdialect.compiler.weights_alone import parse_weights
+        from qdialect.compiler.weight_only import parse_weights
 
         parse_weights(arguments.weights)
     if arguments.max_drop is not None:

@@ -46,7 +46,7 @@ class Reporting:
             )
         if a.output is not None and Path(a.output).exists() and Path(a.output).samefile(a.input):
             raise UserError(
-                "--report with --data compares the result with the model, which it would replace",
+                "--report with --data compares the result with the model, which the output would replace",
                 "write another file, or leave --data out",
             )
         images = ImageOptions(tuple(a.mean), tuple(a.std), a.layout) if a.command == "quantize" else None
@@ -103,7 +103,7 @@ class Reporting:
         show("timing each node")
         by_node, elsewhere = seconds_by_node(after, translate(feed, first, second))
         fused = (
-            f"time: {elsewhere:.0%} is in nodes that onnxruntime puts in, which no layer has"
+            f"time: {100 * elsewhere:.0f} % is in nodes that onnxruntime added, which belong to no layer"
             if elsewhere > 0.05
             else ""
         )

@@ -1,4 +1,4 @@
-"""Start-up of a command's process: what packages prepare at import and hardly a process uses waits until it is used."""
+"""Start-up of a command's process: delays work that packages do at import and few processes need."""
 
 import dataclasses
 import re
@@ -32,10 +32,10 @@ def _execute(text: str, globals: dict[str, Any], locals: dict[str, Any]) -> None
 
 def _put_off(name: str, build: Callable[[], Method], few: Method | None = None) -> Method:
     """
-    A method that is built when it is called, and replaces itself in its class then.
+    A method that is built on its first call and then replaces itself in its class.
 
-    few: does the same for the first calls, slower than the method and sooner than it is built; returns
-    NotImplemented, having done nothing, for a call that it does not know.
+    few: does the work of the first calls, which is faster than building the method; returns NotImplemented, without
+    effect, for a call that it does not support.
     """
     built: list[Method] = []
     calls = count(1)
@@ -60,7 +60,7 @@ MANY = 16
 
 
 def _filling(fields: Sequence[dataclasses.Field[Any]], frozen: bool, post_init: bool) -> Method:
-    """What `__init__` does with fields that all are its arguments, as `few` of `_put_off`."""
+    """Function `few` of `_put_off` for an `__init__` whose arguments are exactly the fields."""
     names = [one.name for one in fields]
     assign = object.__setattr__ if frozen else setattr
 
@@ -176,7 +176,7 @@ class _Waiting(ModuleType):
 
 
 class _Later:
-    """Makes a module wait, which executes itself with the given loader."""
+    """A loader that delays the execution of a module by the given loader until one of its names is read."""
 
     def __init__(self, loader: "Loader"):
         self.execute = loader.exec_module

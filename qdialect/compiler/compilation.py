@@ -99,7 +99,9 @@ class Compilation(Hook):
         if one is self._lowering:
             self.report.account.note_scales(module)
         if one is self._writes_casts:
-            floats = staying_float(module, self.report.form, target(self.report.target))
+            floats = staying_float(
+                module, self.report.form, target(self.report.target), self.report.exactness
+            )
             self.report.floats = [
                 Stays(op.op_type, called(op), remark.blocked) for op, remark in floats.items()
             ]

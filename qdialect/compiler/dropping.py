@@ -14,7 +14,7 @@ from math import inf, log10, prod
 
 import numpy as np
 
-from qdialect.calibration.decisive import let_out_what_decides
+from qdialect.calibration.decisive import output_decisive_tensors
 from qdialect.calibration.geometry import layer_of
 from qdialect.calibration.sensitivity import Budget, FloatPlan, Share, plan_floats
 from qdialect.calibration.switches import BudgetRunner, steps_of, with_switches
@@ -49,9 +49,10 @@ class Limit:
 def parse_limit(text: str) -> Limit:
     """A limit as `40dB` (signal to noise) or `1%` (of the decisions). UserError for anything else."""
     match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", str(text).strip())
-    if match is None:
-        raise UserError(f"'{text}' is no limit", "say 40dB, signal to noise, or 1%, of the decisions")
-    number = float(match[1])
+    number = 0.0 if match is None else float(match[1])
+    if match is None or (match[2] == "%" and number > 100):
+        fix = "give a signal to noise such as 40dB, or a share of changed decisions such as 1%"
+        raise UserError(f"'{text}' is not a limit", fix)
     if match[2] == "%":
         return Limit(text, changed=number / 100)
     return Limit(text, noise=10 ** (-number / 10))
@@ -88,7 +89,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     module, _ = candidates.build(trial.choice)
     floating = candidates.module.clone()
     for one in floating, module:
-        let_out_what_decides(one, places)
+        output_decisive_tensors(one, places)
     runner = BudgetRunner(with_switches(floating, module), candidates.memory)
     each = len(runner.budget.sites) * candidates.products
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
@@ -150,7 +151,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
     Raises UserError if there are no samples to measure on.
     """
     if not candidates.samples.judging:
-        raise UserError("a limit needs samples to measure on", "give --data besides the profile")
+        raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
     if limit.noise is not None:
         candidates = candidates.by_outputs()
     budget = noise_budget(candidates, best, candidates.by_outputs().judge.places)

@@ -34,7 +34,7 @@ class Tensor(NamedTuple):
 
 
 def scale_text(type: UniformType) -> str:
-    """Scale and zero point as types print them; the range of several scales."""
+    """Scale and zero point in the syntax of types; of several scales their range."""
     if type.is_per_tensor:
         return f"{float(type.scale):.6g}:{type.zero_point}"
     low, high = float(type.scales.min()), float(type.scales.max())

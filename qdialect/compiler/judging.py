@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import chosen, decided, let_out_what_decides, softened
+from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors, softened
 from qdialect.calibration.samples import Noise, Samples, measure_noise
 from qdialect.compiler.measured import outputs, simulated
 from qdialect.numerics import Array
@@ -40,14 +40,14 @@ class Judge:
         return self._expected[places]
 
     def _outputs(self, module: ModuleOp, places: Places) -> list[list[Array]]:
-        module = let_out_what_decides(module.clone(), places) if places else module
+        module = output_decisive_tensors(module.clone(), places) if places else module
         rows = [retyped_feeds(module, row) for row in self._samples.measured]
         results = outputs(export_model(module).SerializeToString(deterministic=True), rows)
         return [retyped_outputs(module, arrays) for arrays in results]
 
     def simulated(self, module: ModuleOp) -> list[list[Array]]:
         """The outputs of a module with casts for each measured sample; the module is consumed."""
-        let_out_what_decides(module, self.places)
+        output_decisive_tensors(module, self.places)
         return simulated(module, self._target, self._samples.measured)
 
     def simulate(self, module: ModuleOp) -> tuple[Noise, Noise | None]:

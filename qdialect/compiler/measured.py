@@ -13,8 +13,8 @@ from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
+from qdialect.oracle.parallel import parallel_map
 from qdialect.oracle.session import blamed, session
-from qdialect.oracle.side_by_side import side_by_side
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
@@ -37,7 +37,7 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
     except UserError:
         runner = session(model)
     with blamed("onnxruntime cannot run the model"):
-        return list(side_by_side(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
+        return list(parallel_map(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
 
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:

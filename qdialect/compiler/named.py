@@ -28,9 +28,15 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 def _unknown(module: ModuleOp, name: str, known: set[str]) -> UserError:
     if name in _input_names(module):
-        return UserError(f"'{name}' is an input, which no node makes", "name the node that takes it")
+        return UserError(
+            f"'{name}' is a graph input, not the result of a node", "name the node that takes it"
+        )
     near = nearest(name, known, 3)
-    fix = f"near are {', '.join(near)}" if near else "give names in the model; * and ? stand for letters"
+    fix = (
+        f"near are {', '.join(near)}"
+        if near
+        else "give names in the model; * matches any text, ? one character"
+    )
     return UserError(f"no node or tensor is called '{name}'", fix)
 
 
@@ -58,7 +64,7 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
             nodes.append(op)
     if constants - kept:
         name = min(constants - kept)
-        raise UserError(f"'{name}' is a constant, which no node computes", "name the node that takes it")
+        raise UserError(f"'{name}' is a constant, not the result of a node", "name the node that takes it")
     if missing := sorted(set(names) - kept):
         raise _unknown(module, missing[0], known)
     return nodes

@@ -25,7 +25,7 @@ UPSTREAM_FORMS = ("linalg", "tosa")
 """Forms of targets that take dialects of upstream MLIR instead of ONNX."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
-CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: what is best on samples kept apart)"
+CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: the best on held-out samples)"
 """Headings of options in `--help`."""
 CALLER = "the caller"
 """Pseudo heading of options that exist in Python only."""
@@ -54,7 +54,7 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
     """The target with the costs of a file. Raises UserError if the costs are another target's."""
     if not str(costs).endswith(".toml"):
         raise UserError(
-            f"costs stand in a .toml file, not in '{costs}'", "write them with `qdialect targets --calibrate`"
+            f"'{costs}' is not a .toml file of kernel costs", "write them with `qdialect targets --calibrate`"
         )
     own = target(costs)
     if costs != name and own.like != name:
@@ -71,7 +71,7 @@ class Options:
 
     target: str | Path = _option(
         RESULT,
-        "what runs the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
+        "runtime or compiler for the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
         metavar="TARGET",
         default="onnxruntime",
     )
@@ -80,18 +80,20 @@ class Options:
     )
     exactness: str = _option(
         RESULT,
-        "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s); of the"
-        " file, onnxruntime's own optimizer moves numbers besides: `compare` tells them apart",
+        "how far a rewrite may change results: not at all, an integer by one step, or more (default: %(default)s);"
+        " onnxruntime's own optimizer may change results further: `compare` shows both",
         choices=LEVELS,
         default=Exactness.CLOSE.value,
     )
     _: KW_ONLY
     costs: str | Path | None = _option(
         RESULT,
-        "what kernels cost where the result runs: a file that `qdialect targets --calibrate` wrote there",
+        "kernel costs of the machine that runs the result: a file that `qdialect targets --calibrate` wrote there",
         metavar="FILE",
     )
-    integer_io: bool = _option(RESULT, "integer graph inputs and outputs, with no casts there", default=False)
+    integer_io: bool = _option(
+        RESULT, "integer graph inputs and outputs; the caller quantizes and dequantizes", default=False
+    )
     decompose: Sequence[str] = _option(
         MODEL,
         "split these ops into simpler ones: BatchNormalization, DynamicQuantizeLSTM, Einsum, Gemm, GRU, LSTM, RNN",
@@ -100,28 +102,30 @@ class Options:
     )
     keep_float: Sequence[str] = _option(
         MODEL,
-        "leave these nodes, or what computes these tensors, as they are; * and ? stand for letters",
+        "do not rewrite these nodes, or the nodes that compute these tensors; * matches any text, ? one character",
         metavar="NAME,...",
         default=(),
     )
     float_weights: bool = _option(
         MODEL,
-        "float constants for all weights of what stays in float: faster, and a larger file",
+        "store all weights of ops that stay in float as float constants: faster, but a larger file",
         default=False,
     )
     keep_overridable: bool = _option(
-        MODEL, "keep initializers that are also graph inputs replaceable, not constant", default=False
+        MODEL, "keep initializers that are also graph inputs as inputs that a caller can set", default=False
     )
-    batch: int | None = _option(MODEL, "how many rows an input has whose first size is open", metavar="ROWS")
+    batch: int | None = _option(
+        MODEL, "batch size: the first size of inputs that leave it open", metavar="ROWS"
+    )
     sizes: Sequence[str] = _option(
-        MODEL, "what open sizes are, by their names: width=224", metavar="NAME=N,...", default=()
+        MODEL, "values of other open sizes, by name: width=224", metavar="NAME=N,...", default=()
     )
 
     def __post_init__(self) -> None:
         for name in ("decompose", "keep_float", "sizes"):
             value: Sequence[str] = getattr(self, name)
             if isinstance(value, Mapping):
-                raise UserError(f"{name} is {value!r}", "give a list of texts, as on the command line")
+                raise UserError(f"{name} is {value!r}", "give a list of strings, as on the command line")
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
         if self.costs is not None:
             object.__setattr__(self, "target", _with_costs(self.target, self.costs))
@@ -138,8 +142,8 @@ class CompileOptions(Options):
 
     data: "str | Path | Iterable[Mapping[str, Array]] | None" = _option(
         CALLER,
-        "samples, as `quantize` takes them: what a quantized model leaves in float between integers, such as "
-        "residual additions, is quantized by them where that pays; the verdict says what it costs",
+        "samples, as for `quantize`: float ops between integer ops, such as residual additions, are quantized with "
+        "ranges from them where that is faster; the verdict says what it costs",
     )
     feeds: "Sequence[Mapping[str, Array]]" = _option(
         CALLER,
@@ -154,17 +158,17 @@ class Calibration:
     """Options of calibration."""
 
     random: bool = _option(
-        CALIBRATION, "random numbers for data: to see what comes out, no calibration", default=False
+        CALIBRATION, "use random data: shows which layers become integer, does not calibrate", default=False
     )
     profiles: Sequence[str | Path] = _option(
-        CALIBRATION, "a profile made before; several are added", metavar="P", flag="--profile", default=()
+        CALIBRATION, "a saved profile; several are added up", metavar="P", flag="--profile", default=()
     )
     save_profile: str | Path | None = _option(
-        CALIBRATION, "write what was counted, to go on from", metavar="FILE"
+        CALIBRATION, "save the profile of the samples, for --profile", metavar="FILE"
     )
     memory: int = _option(
         CALIBRATION,
-        "bytes of tensors to look at together: 500M, 2G (default: 1G)",
+        "memory for the tensors that are profiled in one run: 500M, 2G (default: 1G)",
         metavar="SIZE",
         default=1 << 30,
     )
@@ -175,35 +179,41 @@ class Calibration:
         default_factory=dict[str, str],
     )
     workers: int = _option(
-        CALIBRATION, "processes that profile, one for each core at most", metavar="N", default=1
+        CALIBRATION, "number of profiling processes, at most one per core", metavar="N", default=1
     )
-    scheduler: str | None = _option(CALIBRATION, "a Dask cluster that profiles", metavar="ADDRESS")
+    scheduler: str | None = _option(
+        CALIBRATION, "scheduler of a Dask cluster for profiling", metavar="ADDRESS"
+    )
     mean: Sequence[float] = _option(
-        CALIBRATION, "of images, for each channel", metavar="M,...", default=(0.0,)
+        CALIBRATION, "mean of images, one number or one per channel", metavar="M,...", default=(0.0,)
     )
     std: Sequence[float] = _option(
-        CALIBRATION, "of images, for each channel", metavar="S,...", default=(1.0,)
+        CALIBRATION,
+        "standard deviation of images, one number or one per channel",
+        metavar="S,...",
+        default=(1.0,),
     )
     layout: str | None = _option(
-        CALIBRATION, "of images (default: by the model's input)", choices=("NCHW", "NHWC")
+        CALIBRATION, "layout of images (default: from the model's input shape)", choices=("NCHW", "NHWC")
     )
     range: str | None = _option(
-        ALGORITHMS, "minmax, mse or a percentile as 99.99, for all tensors", metavar="R"
+        ALGORITHMS, "range of all activations: minmax, mse, or a percentile such as 99.99", metavar="R"
     )
     rounding: str | None = _option(ALGORITHMS, "how weights are rounded", choices=("nearest", "gptq"))
     weights: str = _option(
         ALGORITHMS,
-        "int8, or int4[,block=32]: weights alone, of matrix products",
+        "int8; or int4[,block=32], which quantizes only the weights of matrix products",
         metavar="TYPE",
         default="int8",
     )
     max_drop: str | None = _option(
         ALGORITHMS,
-        "as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
+        "keep as few layers in float as meet limit X: a signal to noise such as 40dB, or a share of changed decisions"
+        " such as 1%%",
         metavar="X",
     )
-    budget: bool = _option(CALLER, "whether the log says which layers make the noise", default=False)
-    show: Callable[[str], None] | None = _option(CALLER, "called with what is being done, a line of text")
+    budget: bool = _option(CALLER, "whether the log lists the layers that cause most noise", default=False)
+    show: Callable[[str], None] | None = _option(CALLER, "progress callback, called with a line of text")
 
 
 @dataclass(frozen=True)
@@ -222,7 +232,7 @@ class QuantizeOptions(Calibration, Options):
             if not (isinstance(value, Integral) and value > 0):
                 raise UserError(f"{name} is {value!r}", "give a whole number from 1 on")
         if not all(one > 0 for one in self.std):
-            raise UserError(f"std is {self.std!r}", "pixels are divided by it: give numbers above 0")
+            raise UserError(f"std is {self.std!r}", "pixels are divided by std: give numbers above 0")
         if not isinstance(self.state, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
                 f"state is {self.state!r}", "give a dictionary of outputs by the inputs that they feed"

@@ -70,7 +70,7 @@ def _behind(stage: Stage, needed: str) -> Stage:
 
 
 def _together(because: str, *stages: Stage) -> Stage:
-    """Several passes as one greedy set: what one of them rewrites, the others see at once."""
+    """Several passes as one greedy set, in which each pattern sees the rewrites of the others at once."""
     parts = [one.step for one in stages if isinstance(one.step, RewritePass) and composable(one.step)]
     assert len(parts) == len(stages)
     return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because)
@@ -78,13 +78,13 @@ def _together(because: str, *stages: Stage) -> Stage:
 
 def simplifying(exact: bool) -> Iterator[Stage]:
     """Simplification of any graph: folding of constants and shapes."""
-    yield _stage("infer-shapes", "before anything is quantized: guards and costs need sizes")
-    yield _stage("raise-arithmetic", "weights, before folding makes floats", exact=exact, constants=True)
+    yield _stage("infer-shapes", "guards and costs need sizes")
+    yield _stage("raise-arithmetic", "quantized weights, before folding", exact=exact, constants=True)
     yield _stage("fold-constants", "scales computed from constants become constants")
     yield _stage("fold-shapes", "known sizes become constants")
-    yield _stage("fold-constants", "values that depend on sizes alone, conditions of branches included")
+    yield _stage("fold-constants", "values that depend only on sizes, as branch conditions")
     yield _together(
-        "copies, zeros by default, inverse moves, and products that are table lookups",
+        "copies, default zeros and inverse moves are dropped, products of one-hot vectors become lookups",
         *map(_stage, ("fold-identity", "fold-zeros", "fold-layout", "fold-one-hot")),
     )
 
@@ -100,39 +100,39 @@ def reading(options: Options) -> Iterator[Stage]:
 def _raising(r: Request) -> Iterator[Stage]:
     """Quantization of any producer raised to types."""
     yield from reading(r.options)
-    yield _stage("raise-opset", "casts of older opsets are per tensor", quantized=True)
+    yield _stage("raise-opset", "older opsets have only per-tensor casts", quantized=True)
     if r.is_upstream:
-        yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
+        yield _stage("raise-opset", "casts of blocked weights, which opset 21 has", to=21)
     if r.is_exact and not r.is_upstream:
-        yield _stage("keep-half", "onnxruntime's roundings between ops in half precision depend on the ops")
+        yield _stage("keep-half", "rounding between ops in half precision depends on the ops")
     yield from simplifying(r.is_exact)
     yield _stage(
         "raise-qoperator",
-        "QOperator nodes become ops on quantized types; scales must be constant",
+        "QOperator nodes become ops on quantized types; after folding, since scales must be constant",
         every=r.form != "qoperator",
     )
     reads = {"half": r.form == "qoperator", "clamped": r.target.clamps_wide and r.form == "qdq"}
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage(
-        "raise-fake-quantize", "operators that quantize and dequantize in one become casts", exact=r.is_exact
+        "raise-fake-quantize", "operators that quantize and dequantize become casts", exact=r.is_exact
     )
-    because = "rounding written as arithmetic becomes a cast; after raise-qdq, for the scales of its operands"
+    because = "rounding written as arithmetic becomes a cast; after raise-qdq, which gives its scales"
     yield _stage("raise-arithmetic", because, exact=r.is_exact)
-    yield _stage("quantize-inputs", "inputs whose scale only raise-arithmetic has found")
+    yield _stage("quantize-inputs", "quantizes inputs whose scale only raise-arithmetic finds")
     yield from _apart(r)
 
 
 def _apart(r: Request) -> Iterator[Stage]:
-    """Ops whose parts the target computes, or that are asked for, before casts move past the parts."""
+    """Decomposition of requested ops and of ops whose parts the target computes, before casts move."""
     if r.target.float_sums and r.form == "qdq":
         yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
     if apart := (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ())):
-        yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
+        yield _stage("decompose", "requested ops, and ops with an internal loop", ops=apart)
     if not r.is_exact:
         products = tuple(decomposable(products=True))
-        yield _stage("decompose", "products that are written as equations", ops=products, quantized=True)
+        yield _stage("decompose", "products written as Einsum", ops=products, quantized=True)
     if r.form == "linalg":
-        yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
+        yield _stage("unroll", "loops of known length; linalg has no loops over time steps", steps=256)
 
 
 def _batch_norm(r: Request, *, depthwise: bool) -> Stage:
@@ -143,18 +143,18 @@ def _batch_norm(r: Request, *, depthwise: bool) -> Stage:
 
 def _sinking(r: Request) -> Iterator[Stage]:
     """Dequantizes moved down, and integer products raised to ops between casts."""
-    yield _stage("sink-dequantize", "ops that move or select run on integers")
+    yield _stage("sink-dequantize", "ops that move or select elements work on integers")
     yield _stage(
         "raise-integer",
-        "integer products have the casts with their scales directly above now",
+        "integer products; their casts, which hold the scales, are now directly above them",
         float_results=r.form == "qdq",
     )
     again: list[Stage] = []
     if r.target.activations is not None and not r.options.integer_io:
-        because = "types may differ in signedness only; before casts are sunk, integers would seem to leave"
+        because = "unifies signedness; before sinking, more integers would seem to leave the graph"
         yield _stage("legalize", because, target=r.target.name, weights=False)
         again = [_stage("sink-dequantize")]
-    because = "casts that stood between moves of elements, or between types of the same numbers, are gone"
+    because = "moves of elements that casts separated before are merged"
     yield _together(because, *again, _stage("fold-layout"))
 
 
@@ -164,24 +164,20 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     hoist = {"activations": r.form == "qdq", "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "float branches get the type of quantized ones", target=r.target.name)
-    yield _stage("fold-constants", "constants below sunk casts")
+    yield _stage("fold-constants", "constants whose dequantize has moved below other ops")
     if r.form == "qdq":
-        yield _stage(
-            "fold-scales", "while activations, which commute with factors, are in front of a quantize"
-        )
-    yield _stage("hoist-quantize", "a BatchNormalization folds if a quantize is directly behind it", **hoist)
+        yield _stage("fold-scales", "before the quantize moves above activations, which commute with factors")
+    yield _stage("hoist-quantize", "a quantize next to a BatchNormalization lets it fold", **hoist)
     folds = [_batch_norm(r, depthwise=kernels)]
     if r.form != "qdq":
         folds.append(_stage("fold-scales"))
         folds += [] if r.options.decompose else [_stage("compose")]
-    yield _together("factors, shifts and biases become part of the products beside them", *folds)
-    yield _stage(
-        "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
-    )
+    yield _together("factors, shifts and biases become part of the adjacent products", *folds)
+    yield _stage("hoist-quantize", "past ops into which a BatchNormalization was folded", **hoist)
     if r.form in ("qoperator", "integer"):
-        yield _stage("fold-scales", "scales that nothing above the quantize takes", below=True)
+        yield _stage("fold-scales", "scales that no op above the quantize absorbs", below=True)
     yield _together(
-        "ops between casts become ops on quantized types, with the Pads in front and the clamps behind",
+        "ops between casts become ops on quantized types, including Pads before and clamps after them",
         *map(_stage, ("fuse-quantized", "fold-pad", "fold-activation")),
     )
 
@@ -189,11 +185,11 @@ def _hoisting(r: Request) -> Iterator[Stage]:
 def _legalizing(r: Request) -> Iterator[Stage]:
     """Quantized types legalized for the target."""
     target, weights = r.target.name, r.form != "integer"
-    own = _stage("legalize", "the target's own storage types", target=target, weights=weights)
+    own = _stage("legalize", "the target's storage types", target=target, weights=weights)
     legalize = [_behind(own, "fuse-quantized") if r.form == "qoperator" else own]
     if r.target.least_bits > 1 and (r.form == "qdq" or not r.target.symmetric_weights):
         exact = {"exact": True} if r.is_exact else {}
-        because = "zero points that a change of signedness does not remove, and bits that no kernel reads"
+        because = "zero points that a change of signedness does not remove, and bit widths without a kernel"
         legalize.append(_stage("legalize-weights", because, target=target, **exact))
     interface = [_stage("integer-io", "requested")] if r.options.integer_io else []
     # If activations must be symmetric, integer inputs and outputs are symmetric, too.
@@ -203,25 +199,23 @@ def _legalizing(r: Request) -> Iterator[Stage]:
 def _upstream(r: Request) -> Iterator[Stage]:
     """The graph lowered to upstream MLIR."""
     yield _stage("rescale-bias", "integer sums add an i32 bias in steps of x_scale * w_scale")
-    yield _stage("lower-to-table", "one lookup for elementwise ops on 8 bits", target=r.target.name)
-    yield _stage("legalize-expressed", "float computations are in float32")
-    yield _stage(
-        "fold-float-weights", "constants that forms need as floats", target=r.target.name, growth=0, least=0
-    )
+    yield _stage("lower-to-table", "one table lookup for elementwise ops on 8 bits", target=r.target.name)
+    yield _stage("legalize-expressed", "float ops are lowered only in float32")
+    yield _stage("fold-float-weights", "weights needed as floats", target=r.target.name, growth=0, least=0)
     if r.form == "linalg":
-        yield _stage("lower-to-matmul", "interpolation has no form of its own", target=r.target.name)
-    yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
-    yield _stage("infer-shapes", "every size has to be known")
-    yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")
+        yield _stage("lower-to-matmul", "interpolation as products", target=r.target.name)
+    yield _stage("fold-layout", "copies and moves of elements that casts separated before")
+    yield _stage("infer-shapes", "all sizes must be known")
+    yield _stage(f"lower-to-{r.form}", "ops of the target's dialect")
 
 
 def _choosing(name: str) -> Iterator[Stage]:
     """The fastest forms on a target of ops that have integer kernels there."""
-    yield _stage("fold-requantize", "operands of a join, before their kernels are written")
-    yield _stage("legalize-operands", "kernels take computed operands of products as weights", target=name)
-    yield _stage("lower-to-table", "one lookup for ops without a kernel", target=name)
+    yield _stage("fold-requantize", "operands of a join; before their kernels are chosen")
+    yield _stage("legalize-operands", "kernels treat computed second operands as weights", target=name)
+    yield _stage("lower-to-table", "one table lookup for ops without a kernel", target=name)
     yield _together(
-        "the form of least cost, in float32, with an int32 bias in steps of x_scale * w_scale",
+        "convolutions in the form of least cost, which needs float32 and an int32 bias in steps of x_scale * w_scale",
         _stage("legalize-expressed"),
         _stage("rescale-bias"),
         _stage("choose-convolution-form", target=name),
@@ -239,34 +233,34 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
-        lower = _stage(f"lower-to-{r.form}", "integer kernels, in the chosen forms", target=name, **options)
+        lower = _stage(f"lower-to-{r.form}", "integer kernels for the chosen forms", target=name, **options)
         yield _behind(lower, "choose-convolution-form") if r.form == "qoperator" else lower
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
-        fold = _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
+        fold = _stage("fold-float-weights", "weights dequantized once, not in each run", target=name, **few)
         yield _behind(fold, "lower-to-qoperator")
         yield _together(
-            "a float weight takes factors that a quantized one cannot; interpolation is priced between its casts",
+            "a float weight absorbs factors that a quantized one cannot; the cost of interpolation includes its casts",
             _batch_norm(r, depthwise=False),
             _stage("lower-to-matmul", target=name),
         )
-        yield _stage("lower-to-product", "sums whose scale is computed in each run", target=name)
+        yield _stage("lower-to-product", "integer sums with a run-time scale", target=name)
     sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
     stored: dict[str, Any] = {} if r.form == "qoperator" else {"stored": False}
     yield _together(
-        "sums on the fastest types; moves of elements that casts stood between, in blocks",
+        "sums get the fastest signedness; moves of elements are merged and copy whole blocks",
         *sums,
         _stage("collapse-transpose", target=name, **stored),
         _stage("fold-layout"),
     )
     yield _stage(
         "lower-to-qdq",
-        "ops without a kernel: QuantizeLinear and DequantizeLinear around them",
+        "QuantizeLinear and DequantizeLinear around ops without a kernel",
         target=name,
         **({"selects": False} if r.is_exact else {}),
         **({"activations": False} if r.form == "integer" else {}),
     )
-    yield _stage("infer-shapes", "constants of each channel say sizes that scales alone said before")
+    yield _stage("infer-shapes", "per-channel constants now give sizes that only scales gave before")
 
 
 def _checked(options: Options) -> Request:
@@ -274,7 +268,7 @@ def _checked(options: Options) -> Request:
     runtime = target(options.target)
     form = options.form or runtime.form
     if runtime.form in UPSTREAM_FORMS and options.form is not None:
-        raise UserError(f"target '{options.target}' has no form but its own", "leave out --form")
+        raise UserError(f"target '{options.target}' supports only its own form", "leave out --form")
     if form not in FORMS and form not in UPSTREAM_FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
     if options.exactness not in LEVELS:
@@ -285,7 +279,7 @@ def _checked(options: Options) -> Request:
     level = Exactness(options.exactness)
     if options.decompose and not Exactness.CLOSE.within(level):
         raise UserError(
-            f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
+            f"'{options.decompose[0]}' cannot be decomposed at --exactness {level.value}, because each part rounds",
             "use --exactness close",
         )
     return Request(options, runtime, form, level)
@@ -314,8 +308,8 @@ def _completing(r: Request) -> Iterator[Stage]:
     yield from _hoisting(r)
 
 
-def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
-    """The stages of a phase, with those that the target's file adds to it."""
+def _with_target_stages(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
+    """The stages of a phase, including those that the target's file adds."""
     merged = list(stages)
     for one in (one for one in target.stages if one.phase == phase):
         where = f"the stage '{one.run}' of target '{target.name}'"
@@ -337,7 +331,7 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
 
 
 def _within(stage: Stage, level: Exactness) -> Iterator[Stage]:
-    """A stage without the passes of a class beyond `level`; none if nothing is left."""
+    """A stage without the passes whose class exceeds `level`; none if no pass remains."""
     if isinstance(stage.step, Composed):
         kept = [stage._replace(step=p) for p in stage.step.parts if exactness_of(p).within(level)]
         if kept:
@@ -357,7 +351,7 @@ def phases(options: Options, *, completes: bool = False) -> list[Phase]:
     r = _checked(options)
 
     def phase(name: str, aim: str, broken: Condition, *parts: Iterable[Stage]) -> Phase:
-        stages = _with_those_of(r.target, name, [stage for part in parts for stage in part])
+        stages = _with_target_stages(r.target, name, [stage for part in parts for stage in part])
         allowed = [one for stage in stages for one in _within(stage, r.level)]
         return Phase(name, aim, broken, allowed)
 

@@ -1,4 +1,4 @@
-"""The best candidate, unless chance may have made it the best: then the plainest."""
+"""The choice between the best candidate and the simplest one, if the best may have won by chance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from qdialect.compiler.candidates import Candidates, Choice, Trial, better
 
 
-def unless_by_chance(candidates: Candidates, best: Trial, range: str | None) -> Trial:
+def best_beyond_chance(candidates: Candidates, best: Trial, range: str | None) -> Trial:
     """
     `best` if it beats the same placement rounded to nearest on all measured samples; else the latter.
 

@@ -1,4 +1,6 @@
-"""The pipeline of `quantize`: what brings a float model to the form that is profiled, in front of that of `compile`."""
+"""
+The pipeline of `quantize`: passes that simplify a float model before it is profiled, then the pipeline of `compile`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def _stage(name: str, because: str, **options: Any) -> Stage:
 
 
 def simplifying(options: Options, form: str) -> Iterator[Stage]:
-    """The passes that bring a float model to the form that is profiled."""
+    """The passes that simplify a float model before it is profiled."""
     yield from reading(options)
     yield from simplifying_any(options.exactness == "exact")
     because = "what a session fused has profiles of its own"

@@ -174,7 +174,7 @@ class Origin(Hook):
     def _named_row(self, op: Operation) -> int | None:
         """The row that has the name of an op, or else of a tensor that it computes; None if none has."""
         named = self._by_node.get(node_name(op))
-        # What is quantized anew has the name of its real numbers, with an ending.
+        # A newly quantized tensor has the name of the real one, with a suffix.
         names = [*tensor_names(op), *(name.removesuffix(QUANTIZED) for name in tensor_names(op))]
         tensors = map(self._by_tensor.get, names)
         return named if named is not None else next((k for k in tensors if k is not None), None)

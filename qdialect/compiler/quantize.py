@@ -27,7 +27,7 @@ from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
-from qdialect.compiler.plain import unless_by_chance
+from qdialect.compiler.plain import best_beyond_chance
 from qdialect.compiler.preparing import simplifying
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
@@ -35,7 +35,7 @@ from qdialect.compiler.sequential import corrected
 from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.unprofiled import unprofiled
-from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
+from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -61,7 +61,7 @@ _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"
 RANDOM_SAMPLES = 8
 NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
-    "form: qdq, for runtimes that fuse pairs of casts; in onnxruntime it may run slower than the float model"
+    "form: qdq, for runtimes that fuse Q/DQ pairs; in onnxruntime it may be slower than the float model"
 )
 
 
@@ -108,7 +108,7 @@ class Quantized:
         """Summary in a few lines."""
         lines: list[str] = []
         if self.profile.random:
-            lines.append("warning: random data is no calibration, the result is not to be used")
+            lines.append("warning: random data does not calibrate, do not use the result")
         if self.floating == NO_OP and not self.layers:
             return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
@@ -119,7 +119,7 @@ class Quantized:
         if not self.profile.random and 0 < self.profile.samples < FEW:
             few = "1 sample is" if self.profile.samples == 1 else f"{self.profile.samples} samples are"
             lines.append(
-                f"warning: {few} few to calibrate with, and to say what noise is left; 100 are plenty"
+                f"warning: {few} too few for calibration and for measuring the noise; 100 are enough"
             )
         return lines + ([FOR_OTHERS] if self.in_pairs else []) + self.limit
 
@@ -234,7 +234,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     weights = parse_weights(calibration.weights)
     limit = _limit(calibration)
     if weights.bits == 4:
-        return _weights_alone(module, data, calibration, options, weights.block)
+        return _quantize_weights_only(module, data, calibration, options, weights.block)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     origin = prepare(prepared, options)
@@ -276,11 +276,11 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
     candidates, first = smoothed(candidates, first)
     best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
     if rounding is None:
-        best = unless_by_chance(candidates, corrected(candidates, best), ways)
+        best = best_beyond_chance(candidates, corrected(candidates, best), ways)
     return candidates, shrunk(candidates, best)
 
 
-def _weights_alone(
+def _quantize_weights_only(
     module: ModuleOp, data: Data, calibration: Calibration, asked: Options, block: int
 ) -> Quantized:
     """Weights in 4 bits, activations in float. The result is of opset 21."""
@@ -328,7 +328,7 @@ def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) ->
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     if simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
-    report.module, report.calibrated = module, True
+    report.module, report.calibrated, report.left_in_float = module, True, True
     return report
 
 

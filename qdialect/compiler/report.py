@@ -15,6 +15,7 @@ from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
+from qdialect.exactness import Exactness
 from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
@@ -29,11 +30,13 @@ from qdialect.targets import Target
 from qdialect.targets.legality import in_float
 from qdialect.transforms.decompose import decomposable
 
-INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
+INTEGER_SUM = Blocked(
+    "integer-sum", "part of an integer layer: applies scale, zero point or bias to integer sums"
+)
 WEIGHT_ALONE = Blocked(
     "weight-alone",
-    "its weight is in integers, its activation is float",
-    "quantize activations too, for products of integers",
+    "only the weight is quantized, the activation is float",
+    "quantize activations too",
 )
 LOWERING = ("choose", "rescale", "legalize", "lower")
 """Verbs of lowering passes, those with the most informative remarks first."""
@@ -44,18 +47,22 @@ BEFORE = ("raise", "sink")
 UNPRICED = ("no-costs", "storage")
 """Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
 NO_CAST = Blocked(
-    "not-quantized", "neither its operands nor its result are quantized", "quantize the model there too"
+    "not-quantized", "neither operands nor result are quantized", "quantize the model there too"
 )
-FLOAT_OPERANDS = "its operands are float, its result alone is quantized"
+FLOAT_OPERANDS = "the operands are float, only the result is quantized"
 NO_NODE = Blocked(
     "no-form",
-    "the integer form has no node for it on these types",
+    "the form 'integer' has no node for it on these types",
     "choose --form qoperator if the target has it",
 )
 """For an op on quantized types on which `lower-to-integer`, which lowers products alone, leaves no remark."""
-NO_FORM = Blocked("no-form", "no form of it on integers is known")
+NO_FORM = Blocked("no-form", "there is no integer equivalent")
 """For an op on quantized types on which the other lowering passes leave no remark."""
-NO_STEP = Blocked("no-form", "no form of it as a whole on integers is known")
+NOT_EXACT = Blocked(
+    "inexact-kernel", "the integer form may differ from the float op by a step", "allow --exactness close"
+)
+"""For an op on quantized types without a remark at `--exactness exact`, which leaves out `close` lowerings."""
+NO_STEP = Blocked("no-form", "there is no integer equivalent as a whole")
 """The same for a recurrent op."""
 NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
 """For an op without weights and quantized values, in a model that is quantized elsewhere."""
@@ -120,6 +127,8 @@ class Report:
     """Summary of `--check-numerics`; empty if not requested."""
     completion: str = ""
     """Use and effect of the data, in one line; empty without data."""
+    left_in_float: bool = False
+    """True if `quantize` found no integer model that is faster and good enough."""
     calibrated: bool = False
     """True if the model was quantized from a profile, or left in float for what that showed."""
     after: dict[str, int] = field(default_factory=dict[str, int])
@@ -218,7 +227,7 @@ def _is_float(op: OnnxOp, form: str) -> bool:
     return any(e is not None and e.dtype.kind == "f" for e in elements)
 
 
-def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, Remark]:
+def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -> dict[OnnxOp, Remark]:
     """
     The ops with an integer form that are in float before `lower-to-qdq`, each with the decisive reason;
     also those between pairs that the target computes in float.
@@ -233,7 +242,8 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
         and _is_float(op, form)
     )
     is_quantized = any(quantized_of(value.type) is not None for op in ops for value in op.results)
-    none = NO_CAST_HERE if is_quantized else NO_CAST, NO_NODE if form == "integer" else NO_FORM
+    unlowered = NOT_EXACT if exactness == Exactness.EXACT.value else NO_NODE if form == "integer" else NO_FORM
+    none = NO_CAST_HERE if is_quantized else NO_CAST, unlowered
     reasons = {op: _reason(op, remarks, none, is_rescaling=op in rescaling) for op in floats}
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
@@ -300,7 +310,7 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     if not is_quantized and unsaid is not WEIGHT_ALONE and _is_quantized_behind(op):
         unsaid = Blocked("float-operand", FLOAT_OPERANDS, unsaid.fix)
     elif is_quantized and op.op_type in decomposable(loops=True):
-        unsaid = replace(NO_STEP, fix=f"take it apart with --decompose {op.op_type}")
+        unsaid = replace(NO_STEP, fix=f"decompose it with --decompose {op.op_type}")
     return Remark("", op.name, called(op), unsaid, op.location)
 
 

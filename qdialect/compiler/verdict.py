@@ -86,6 +86,8 @@ class Verdict:
     """Use and effect of the data."""
     calibrated: bool = False
     """True if `quantize` has looked at the model, whatever came of it."""
+    left_in_float: bool = False
+    """True if `quantize` found no better integer model, so that reasons to quantize more do not apply."""
 
     def lines(self) -> list[str]:
         """The verdict as text."""
@@ -99,12 +101,12 @@ class Verdict:
         layers = f"{t.uncounted} layer{'s' if t.uncounted > 1 else ''}"
         if not t.macs:
             known = f"the products of {layers} could not be counted: their shapes are not known"
-            return f"integers: {known if t.uncounted else 'the model sums no products'}"
+            return f"integers: {known if t.uncounted else 'the model has no multiply-adds'}"
         before = [f"as written {share_text(t.written[Numbers.INTEGER], t.macs)}"]
         if t.written[Numbers.PAIRS]:
             before.append(f"{share_text(t.written[Numbers.PAIRS], t.macs)} between Q/DQ pairs")
         if t.written[Numbers.WEIGHTS]:
-            before.append(f"{share_text(t.written[Numbers.WEIGHTS], t.macs)} with integer weights alone")
+            before.append(f"{share_text(t.written[Numbers.WEIGHTS], t.macs)} with only weights in integers")
         of = f"{count_text(t.macs)} multiply-adds" + (", open sizes counted as 1" if t.is_open else "")
         left_out = f"; {layers} could not be counted" if t.uncounted else ""
         return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
@@ -121,7 +123,7 @@ class Verdict:
         missing = sum((one.macs or 0) - one.integer_macs for one in self.floats)
         count = f"{len(self.floats)} layer{'s' if len(self.floats) > 1 else ''}"
         line = f"float: {count}" + (f", {share_text(missing, macs)}" if macs else "")
-        if self.is_float_model or not worst.reasons:
+        if self.is_float_model or self.left_in_float or not worst.reasons:
             return [line]
         blocked = worst.reasons[0].blocked
         fix = f"; {advice(blocked)}" if advice(blocked) else ""
@@ -144,13 +146,13 @@ class Verdict:
         return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
 
     def unknown_kinds(self) -> list[str]:
-        """Line with the operators that nothing describes, if there are any."""
+        """Line with the operators that neither ONNX nor a package describes, if there are any."""
         if not self.unknown:
             return []
-        line = f"unknown: {kinds_text(self.unknown)}; kept as they are, for a runtime that has them"
+        line = f"unknown: {kinds_text(self.unknown)}; not rewritten; the runtime must support them"
         names = [one.rpartition(".") for one in self.unknown]
         known = [name for domain, _, name in names if op_class("" if domain == "ai.onnx" else domain, name)]
-        more = f"; {', '.join(known)}: its opset has it with other inputs, types or attributes"
+        more = f"; {', '.join(known)}: defined in this opset with other inputs, types or attributes"
         return [line + more if known else line]
 
     def _duties(self) -> list[str]:
@@ -158,7 +160,7 @@ class Verdict:
         return rows if self.calibrated else rows + self.unquantized()
 
     def unquantized(self) -> list[str]:
-        """Line on how a float model is quantized, if it sums products in float."""
+        """Line that suggests `quantize` for a float model with multiply-adds."""
         elements = {one.inputs[0].element for one in self.floats if one.inputs}
         if not self.is_float_model or not elements:
             return []
@@ -193,6 +195,7 @@ def verdict(report: Report) -> Verdict:
         report.interface,
         report.completion,
         report.calibrated,
+        report.left_in_float,
     )
 
 

@@ -81,13 +81,18 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
     names = [a.data for a in listed if isinstance(a, StringAttr)] if isinstance(listed, ArrayAttr) else []
     names = names or [*defaults] * directions
     if len(names) != len(defaults) * directions:
-        return Blocked("activations", f"{len(names)} activations are named, not {len(defaults) * directions}")
+        return Blocked(
+            "activations",
+            f"{len(names)} activation functions are given, {len(defaults) * directions} are required",
+        )
     alphas, betas = _floats(op, "activation_alpha"), _floats(op, "activation_beta")
     activations: list[Activation] = []
     for name in names:
         known = BY_LOWER.get(name.lower())
         if known is None:
-            return Blocked("activations", f"'{name}' is no activation that ONNX knows", "check the model")
+            return Blocked(
+                "activations", f"'{name}' is not an activation function of ONNX", "check the model"
+            )
         function = FUNCTIONS[known]
         alpha = alphas.pop(0) if alphas and function.alpha is not None else function.alpha
         beta = betas.pop(0) if betas and function.beta is not None else function.beta

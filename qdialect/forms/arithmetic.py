@@ -23,7 +23,7 @@ from qdialect.ops.generated import op_named
 
 
 class Whole(NamedTuple):
-    """One op that computes what several do, with moves of elements around it."""
+    """One op that replaces several, with ops that move elements around it."""
 
     kernel: str
     """Key of the costs of the op."""
@@ -92,7 +92,7 @@ def _square(value: SSAValue) -> tuple[OnnxOp, SSAValue] | None:
 
 
 def _variance(value: SSAValue) -> tuple[SSAValue, int, tuple[OnnxOp, ...]] | None:
-    """The mean of squares: what is squared, the axis, and the ops."""
+    """The mean of squares: the squared value, the axis, and the ops."""
     mean = _mean(value)
     square = None if mean is None else _square(mean[1])
     return None if mean is None or square is None else (square[1], mean[2], (square[0], mean[0]))

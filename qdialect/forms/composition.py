@@ -95,7 +95,7 @@ def _gemm_of(op: OnnxOp, bias: SSAValue) -> OnnxOp | Blocked:
     if rank_of(op.operands[0]) != 2 or weight is None or len(weight) != 2:
         return Blocked("gemm-rank", "Gemm multiplies matrices, the operands have other ranks")
     if sizes is None or sizes[-1:] != weight[-1:] or any(s != 1 for s in sizes[:-1]) or len(sizes) > 2:
-        return Blocked("bias-shape", "what is added is not one value for each column")
+        return Blocked("bias-shape", "the addend is not one value for each column")
     return op_named("", "Gemm").build([*op.operands, bias], [op.results[0].type])
 
 

@@ -59,7 +59,7 @@ def _blocked_lstm(op: OnnxOp) -> Blocked | None:
     if op.int_attr("layout", 0):
         return Blocked(
             "batch-first",
-            "the kernel takes time first, the op has the batch first",
+            "the kernel takes the time axis first, the op has the batch axis first",
             "export the model with layout 0",
         )
     weights = [constant_array(op.input(place)) for place in (1, 2)]

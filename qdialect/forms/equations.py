@@ -25,7 +25,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 OUTER = "0123456789"
 """Indices that stand for an ellipsis, the innermost last."""
-NO_PRODUCT = Blocked("no-product", "the equation is not that of one product of two matrices")
+NO_PRODUCT = Blocked("no-product", "the equation is not a product of two matrices")
 
 
 class Indices(NamedTuple):
@@ -89,7 +89,7 @@ def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if any(left[i] != right[i] or left[i] == DYNAMIC for i in indices.summed) or (
         len(indices.columns) > 1 and any(right[i] == DYNAMIC for i in indices.columns)
     ):
-        return Blocked("dynamic-shape", "a summed size is unknown, or one of several that are columns")
+        return Blocked("dynamic-shape", "a summed size is unknown, or one of several column sizes")
     return _product(op, terms, indices, left | right)
 
 

@@ -63,7 +63,7 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 def channels_first(
     op: OnnxOp, name: str, axes: int, attributes: Mapping[str, Attribute], *, domain: str = ""
 ) -> Sequence[Operation]:
-    """The op called `name`, of images with `axes` axes, for an op on images with their channels last."""
+    """The channels-first op `name` on images with `axes` axes, for an op on channels-last images."""
     to_first, to_last = (0, axes + 1, *range(1, axes + 1)), (0, *range(2, axes + 2), 1)
     source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == to_last and source.parent is op.parent:
@@ -84,7 +84,7 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
             "opset", f"a weight in blocks needs opset {FIRST_WITH_BLOCKS}", "raise the model's opset"
         )
     if op.int_attr("accuracy_level", 0) not in FLOAT_SUMS:
-        return Blocked("accuracy-level", "the node rounds its activations, which no ONNX op does")
+        return Blocked("accuracy-level", "the node also rounds its activations, which no ONNX op does")
     if op.input(4) is not None:
         return Blocked("more-inputs", "the node reorders its groups")
     if element_of(op.operands[0].type) != Float32Type():
@@ -124,7 +124,7 @@ def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if slope is None or slope.size != 1 or slope.dtype != np.float32:
         return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")
     if not slope.any():
-        return Blocked("no-slope", "with a slope of 0 it is a Relu, and read as one")
+        return Blocked("no-slope", "with a slope of 0 it is a Relu, and treated as one")
     shape = shape_of(op.operands[0].type)
     if shape != shape_of(op.results[0].type) or (shape is not None and slope.ndim > len(shape)):
         return Blocked("other-shape", "the slope makes the result larger")

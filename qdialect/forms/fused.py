@@ -50,9 +50,7 @@ def _activated(x: SSAValue, name: str, parameters: Sequence[float], nodes: Nodes
         pairs = zip(PARAMETERS[name], parameters, strict=True)
         nodes.add(name, [x], x.type, {key: float_attr(value) for key, value in pairs})
     else:
-        return Blocked(
-            "other-activation", f"the node applies '{name}' to its sums, for which nothing is known"
-        )
+        return Blocked("other-activation", f"the node applies the unknown function '{name}' to its sums")
     return None
 
 
@@ -89,7 +87,7 @@ def _gemm(op: OnnxOp) -> Parts:
 def _product(op: OnnxOp) -> Parts:
     """FusedMatMul: MatMul of operands whose last two axes may be exchanged, times a number."""
     if op.int_attr("transBatchA", 0) or op.int_attr("transBatchB", 0):
-        return Blocked("batch-axes", "the node moves the axis of an operand's batch")
+        return Blocked("batch-axes", "the node transposes an operand's batch axes")
     nodes, operands = Nodes(), list(op.operands)
     for place, name in enumerate(("transA", "transB")):
         if not op.int_attr(name, 0):
@@ -191,7 +189,7 @@ def _normalization(op: OnnxOp) -> Parts:
             "opset", f"LayerNormalization needs opset {FIRST_LAYER_NORMALIZATION}", "raise the model's opset"
         )
     if len(op.results) > 1:
-        return Blocked("second-consumer", "the node gives its sum or its statistics besides")
+        return Blocked("second-consumer", "the node also returns its sum or its statistics")
     nodes, type = Nodes(), op.results[0].type
     total = nodes.add("Add", list(op.operands[:2]), type)
     if (bias := op.input(4)) is not None:

@@ -93,7 +93,7 @@ def _dropout(op: OnnxOp) -> Parts | Blocked:
     if any(mask.first_use for mask in op.results[1:]):
         return Blocked(
             "dropout-mask",
-            "the mask of a Dropout that drops nothing was undefined, and is all true in newer opsets",
+            "the mask of Dropout in inference is undefined in this opset, and all true in newer ones",
         )
     return _without(["ratio", "seed"], op)
 
@@ -140,14 +140,12 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
     if scales is None:
         return Blocked(
             "old-form",
-            f"{op.op_type} says by its height and width how it scales",
+            f"{op.op_type} has its scales in attributes for height and width",
             "export the model with a newer opset",
         )
     factors = constant_array(scales)
     if factors is None or (factors < 1).any():
-        return Blocked(
-            "old-form", f"{op.op_type} makes an image smaller, which newer opsets round differently"
-        )
+        return Blocked("old-form", f"{op.op_type} downsamples, which newer opsets round differently")
     region = nodes.constant([], np.float32)
     kept: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
     kept |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
@@ -175,7 +173,7 @@ def _crop(op: OnnxOp) -> Parts | Blocked:
     border, scale = op.ints_attr("border") or (), op.ints_attr("scale")
     shape, element = shape_of(op.operands[0].type), element_of(op.operands[0].type)
     if len(border) != 4 or len(scale or (0, 0)) != 2:
-        return Blocked("old-form", "Crop does not say what it cuts off", "check the model")
+        return Blocked("old-form", "Crop does not state its border", "check the model")
     left, top, right, bottom = border
     if scale:
         ends = [top + scale[0], left + scale[1]]

@@ -25,7 +25,7 @@ FEW = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""
 POOLED = (3, 4, 5)
 """Ranks of rows, images and volumes with channels."""
-NO_IMAGE = Blocked("no-kernel", "channels last is a form of images whose sizes are known, and not small")
+NO_IMAGE = Blocked("no-kernel", "channels last needs an image of known sizes that is not small")
 
 
 def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
@@ -110,7 +110,7 @@ def _depth_to_space(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
     if image is None:
         return NO_IMAGE
     if op.str_attr("mode", "DCR") == "CRD":
-        return Blocked("no-kernel", "of a pixel no two bytes move together, so one kernel is faster")
+        return Blocked("no-kernel", "no two bytes of a pixel move together, so one kernel is faster")
     (channels, height, width), block = image, op.int_attr("blocksize", 1)
     left, result = channels // block**2, (height * block, width * block, channels // block**2)
     return _arranged(x, (height, width, block, block, left), (0, 2, 1, 3, 4), result)

@@ -43,9 +43,7 @@ FIRST_SCAN = 9
 FIRST_RANGE = 11
 """The first opset with Range; ReverseSequence is older."""
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-PEEPHOLES = Blocked(
-    "peepholes", "gates see the cell through peepholes, element by element", "export without peepholes"
-)
+PEEPHOLES = Blocked("peepholes", "the LSTM has peephole weights", "export without peepholes")
 
 
 class Layer(NamedTuple):
@@ -92,7 +90,9 @@ def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or known[:2] != (len(reverse), len(kind.gates) * known[2]):
         return Blocked(
-            "weight-shape", f"a recurrent weight of {known} has not one part for each gate", "check the model"
+            "weight-shape",
+            f"a recurrent weight of {known} does not have one part for each gate",
+            "check the model",
         )
     activations = activations_of(op, kind.activations, len(reverse))
     if isinstance(activations, Blocked):

@@ -85,7 +85,7 @@ def _read(op: OnnxOp) -> Layer | Blocked:
     if x is None or weight is None or len(x) != 3 or len(weight) != 3:
         return Blocked("unknown-sizes", "the sizes of the input or the weights are not known", "give --batch")
     if not 0 < x[0] <= MOST_STEPS:
-        return Blocked("many-steps", f"{x[0]} steps are written one by one, up to {MOST_STEPS}")
+        return Blocked("many-steps", f"{x[0]} steps are more than the {MOST_STEPS} that are unrolled")
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or weight[0] != len(reverse):
         return Blocked("weight-shape", f"the weights are of {weight[0]} directions", "check the model")

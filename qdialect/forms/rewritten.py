@@ -85,9 +85,7 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     with np.errstate(over="ignore"):
         scale = numerics.bias_scale(x.scale, alpha)
     if not (np.isfinite(scale) and scale >= np.finfo(np.float32).tiny and np.isfinite(beta)):
-        return Blocked(
-            "scale-value", "the slope times the operand's scale is no positive number of full precision"
-        )
+        return Blocked("scale-value", "the slope times the operand's scale is not positive, or is subnormal")
     nodes = Nodes()
     plain = nodes.append(StorageCastOp(op.operands[0], with_element(op.operands[0].type, storage_element(x))))
     steep = nodes.append(StorageCastOp(plain, with_element(plain.type, x.replace(scales=scale))))
@@ -131,10 +129,10 @@ def _ones(op: OnnxOp, channels: int) -> tuple[npt.NDArray[np.int8], np.float32] 
     """An average pool whose windows all have as many pixels: a weight of ones, scaled."""
     if op.int_attr("ceil_mode", 0) or op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         return Blocked(
-            "ragged-pool", "a window may end beyond the operand, where the mean is of fewer pixels"
+            "ragged-pool", "a window may extend beyond the operand, where the mean is over fewer pixels"
         )
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
-        return Blocked("ragged-pool", "at the border the mean is of fewer pixels")
+        return Blocked("ragged-pool", "at the border the mean is over fewer pixels")
     kernel = op.ints_attr("kernel_shape") or ()  # the verifier asks for one
     return np.ones((channels, 1, *kernel), np.int8), np.float32(1 / prod(kernel))
 

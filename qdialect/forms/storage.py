@@ -71,7 +71,7 @@ def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
     """The zero points of `type`, which broadcast against the operand."""
     zeros = type.zero_points
     if type.blocks:
-        return Blocked("blocks", "the zero points are those of blocks, which no operand has")
+        return Blocked("blocks", "zero points per block are not an operand of this op")
     if type.axis is not None:
         shape = shape_of(op.operands[0].type)
         if shape is None:
@@ -163,7 +163,7 @@ def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bl
     """ArgMax along the last axis: along others, onnxruntime's 8-bit kernel takes twice the time of the float one."""
     rank = rank_of(x)
     if rank is None or normal_axis(op.int_attr("axis", 0), rank) != rank - 1:
-        return Blocked("strided-search", f"{op.op_type} of bytes is fast along the last axis only")
+        return Blocked("strided-search", f"{op.op_type} on bytes is fast only along the last axis")
     return Built([op_named("", op.op_type).build([x], op.result_types, op.onnx_attributes)], op.op_type)
 
 
@@ -206,10 +206,10 @@ def clip_between(
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
     if low is not None and high is not None and low > high:
-        return Blocked("empty-range", "the bounds of the clamp leave nothing between them")
+        return Blocked("empty-range", "no stored integer lies between the bounds of the clamp")
     inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
     if not all(inside) or not type.round_trips:
-        return Blocked("bound-outside", "the bound is none of the type's integers")
+        return Blocked("bound-outside", "the bound is outside the storage range")
     nodes = Nodes()
     least, most = _real(low, type, type.storage.low, nodes), _real(high, type, type.storage.high, nodes)
     nodes.add("Clip", [x, least, most], with_element(op.results[0].type, type))
@@ -228,11 +228,11 @@ def _as_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built:
 
 
 def _read_bound(lower: bool) -> Build:
-    """Max or Min with a constant, which may stand first."""
+    """Max or Min with a constant as either operand."""
 
     def read(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         if len(op.operands) != 2:
-            return Blocked("other-operand", "the clamp has more operands than one and its bound")
+            return Blocked("other-operand", "the op has more operands than a value and a bound")
         arrays = [a for o in op.operands if (a := constant_array(o)) is not None]
         if len(arrays) != 1:
             return OTHER_OPERAND
@@ -265,7 +265,7 @@ def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if stored is None:
         return COMPUTED_PAD_VALUE
     if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
-        return Blocked("bound-outside", "the value that Pad puts in is none of the type's integers")
+        return Blocked("bound-outside", "the value that Pad inserts is outside the storage range")
     nodes = Nodes()
     inputs = [x, op.input(1), _real(stored, type, type.zero_point, nodes), op.input(3)]
     nodes.add("Pad", inputs, with_element(op.results[0].type, type), op.onnx_attributes)

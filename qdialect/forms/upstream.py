@@ -42,15 +42,13 @@ SMALL = 64
 DYNAMIC_SHAPE = Blocked(
     "dynamic-shape", "a size is not known", "state it: --batch N, or --sizes NAME=N for others"
 )
-ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of such elements")
+ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of this element type")
 COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")
-OTHER_TYPE = Blocked(
-    "other-type", "the result is of another quantized type than what is moved", "requantize it"
-)
+OTHER_TYPE = Blocked("other-type", "the quantized types of result and operand differ", "requantize it")
 COMPARED_TYPE = Blocked(
-    "other-type", "the result is of another quantized type than what is compared", "requantize it"
+    "other-type", "the quantized types of result and compared operand differ", "requantize it"
 )
-STATISTICS_USED = Blocked("statistics-used", "the mean or the deviation is read")
+STATISTICS_USED = Blocked("statistics-used", "the mean or the deviation is used")
 
 _KINDS = {"float32": "f32", "float64": "f64", "float16": "f16"}
 _INTEGERS = frozenset("bool int2 int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64".split())
@@ -186,13 +184,13 @@ class Site(ABC):
             array = array.astype(np.int8)
         return self.constant(np.ascontiguousarray(array.transpose(TO_LAST)) if last else array)
 
-    def as_it_lies(self, value: SSAValue) -> tuple[SSAValue, bool]:
+    def in_own_layout(self, value: SSAValue) -> tuple[SSAValue, bool]:
         """A value's tensor in the layout that it has; True if channels are last."""
         last = self.is_last(value)
         return self.operand(value, last=last), last
 
     def alike(self, *values: SSAValue) -> tuple[list[SSAValue], bool]:
-        """Tensors of several values in one layout, that of most computed ones; True if channels are last."""
+        """Tensors of several values in the same layout, that of most computed ones; True if channels are last."""
         full = [v for v in values if len(known_shape(v.type)) == len(TO_LAST)]
         computed = [v for v in full if constant(v) is None]
         last = len(full) == len(values) and 2 * sum(map(self.is_last, computed)) > len(computed)
@@ -239,7 +237,7 @@ def permuted(op: OnnxOp, site: Site) -> None:
 
 def split(op: OnnxOp, site: Site) -> None:
     """A Split: slices, one behind the other."""
-    (x, last), shape = site.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
+    (x, last), shape = site.in_own_layout(op.operands[0]), known_shape(op.operands[0].type)
     axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
     for result in op.results:
         starts = [0] * len(shape)
@@ -263,7 +261,7 @@ def in_blocks(op: OnnxOp, site: Site) -> None:
 
 def kept(op: Operation, site: Site) -> None:
     """The operand's tensor as it lies."""
-    tensor, last = site.as_it_lies(op.operands[0])
+    tensor, last = site.in_own_layout(op.operands[0])
     site.give(op.results[0], tensor, last=last)
 
 

@@ -43,14 +43,14 @@ class IntegerInterface:
     axis: int | None = None
 
     def quantize(self, real: Array, dtype: np.dtype[Any]) -> Array:
-        """The integers of `dtype`, an integer type, that stand for real numbers of any shape that the axis fits."""
+        """The integers of `dtype`, an integer type, that represent real numbers; their shape must fit the axis."""
         info = np.iinfo(dtype.name)
         return numerics.quantize(
             real.astype(np.float32), self.scales, self.zero_points, info.min, info.max, dtype, self.axis
         )
 
     def dequantize(self, stored: Array) -> Array:
-        """The real numbers, float32, that integers stand for."""
+        """The real numbers, float32, that integers represent."""
         return numerics.dequantize(stored, self.scales, self.zero_points, axis=self.axis)
 
     def as_json(self) -> dict[str, object]:

@@ -12,14 +12,14 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def block_of(op: Operation) -> Block:
-    """The block that an operation stands in. ValueError if it stands in none."""
+    """The block of an operation. ValueError if it is in none."""
     if op.parent is None:
         raise ValueError(f"{op.name} is in no block")
     return op.parent
 
 
 def insert_before(anchor: Operation, *ops: Operation) -> None:
-    """Put operations in front of `anchor`, in order. ValueError if it stands in no block."""
+    """Insert operations before `anchor`, in order. ValueError if it is in no block."""
     block_of(anchor).insert_ops_before(list(ops), anchor)
 
 
@@ -30,7 +30,7 @@ def remove(op: Operation) -> None:
 
 
 def put_constant(op: Operation, place: int, constant: ConstantOp) -> None:
-    """Make a new constant operand `place` of `op`, in front of it; the former one goes if nothing else reads it."""
+    """Insert a constant before `op` as its operand `place`; the former operand is erased if it becomes unused."""
     old = op.operands[place].owner
     insert_before(op, constant)
     op.operands[place] = constant.results[0]

@@ -149,8 +149,8 @@ class Layers:
         if (loudest := self.loudest()) is not None:
             one, before = loudest
             parts.append(
-                f"most noise comes in at '{one.name}' ({one.op}): {decibels(before)} above it,"
-                f" {decibels(one.sqnr)} behind it"
+                f"noise grows most relative to the signal at '{one.name}' ({one.op}): from {decibels(before)} above it"
+                f" to {decibels(one.sqnr)}"
             )
         return "; ".join(parts)
 
@@ -214,7 +214,9 @@ def _with_outputs(model: ModelProto, names: Sequence[str]) -> bytes:
     try:
         return copy.SerializeToString()
     except Exception as error:  # ValueError, or protobuf's own
-        raise UserError("the model is too large to look into", "compare without --layers") from error
+        raise UserError(
+            "the model is too large to compare its tensors", "compare without --layers"
+        ) from error
 
 
 class _Pair(NamedTuple):

@@ -45,7 +45,7 @@ class Difference:
         if a.shape != b.shape:
             raise UserError(
                 f"output '{self.name}' is {shape_text(a.shape)} in one model and {shape_text(b.shape)} in the other",
-                "compare models of the same task",
+                "compare models with the same outputs",
             )
         self.shape = a.shape
         if a.ndim == 2 and 1 < a.shape[-1] and a.size:

@@ -36,7 +36,7 @@ class Runner:
         for one, (_, type_) in zip(self.inputs, inputs.values(), strict=True):
             if one.dtype.kind == "O":
                 raise UserError(
-                    f"input '{one.name}' of '{path}' is {type_}", "models of numeric tensors can be run"
+                    f"input '{one.name}' of '{path}' is {type_}", "only numeric tensors can be inputs here"
                 )
 
     def run(self, feeds: Mapping[str, Array]) -> list[Any]:
@@ -80,7 +80,10 @@ class Runner:
 def _pairs(a: Sequence[str], b: Sequence[str], what: str) -> list[str]:
     """For each of `a` its partner in `b`: of equal name if all have one, else of equal index."""
     if len(a) != len(b):
-        raise UserError(f"one model has {len(a)} {what}, the other {len(b)}", "compare models of one task")
+        raise UserError(
+            f"one model has {len(a)} {what}, the other {len(b)}",
+            "compare models with the same inputs and outputs",
+        )
     return list(a) if set(a) == set(b) else list(b)
 
 
@@ -96,7 +99,7 @@ def _as_stored(
         )
         raise UserError(
             f"input '{name}' is {have}, the other model takes {takes}",
-            "give models of one task, data that fits both",
+            "compare models with the same inputs",
         )
     if array.dtype.kind != "f" and known is not None and (wanted.dtype.kind == "f" or wants is not None):
         array = known.dequantize(array)
@@ -133,14 +136,14 @@ def paired_outputs(
     """
     Pairs of outputs of two models, in the order of the first, converted to the same kind of number.
 
-    Raises UserError if the numbers of outputs differ, one is no numeric tensor, or one is integer and the other
+    Raises UserError if the numbers of outputs differ, one is not a numeric tensor, or one is integer and the other
     float without parameters in the metadata.
     """
     by_name = dict(zip(b.outputs, right, strict=True))
     for name, one, partner in zip(a.outputs, left, _pairs(a.outputs, b.outputs, "outputs"), strict=True):
         x, y = np.asarray(one), np.asarray(by_name[partner])
         if x.dtype.kind in "OUS" or y.dtype.kind in "OUS":
-            raise UserError(f"output '{name}' is no numeric tensor", "compare models that give numbers")
+            raise UserError(f"output '{name}' is not a numeric tensor", "compare models with numeric outputs")
         known, wants = a.interface.get(name), b.interface.get(partner)
         if known is not None and x.dtype.kind in "iu" and (wants is not None or y.dtype.kind == "f"):
             x = known.dequantize(x)

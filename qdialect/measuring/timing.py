@@ -97,7 +97,7 @@ def _check_batch(runner: Runner, batch: int) -> None:
                 "leave --batch out",
             )
     if batch > 1 and not any(one.shape and one.shape[0] in (None, batch) for one in runner.inputs):
-        raise UserError(f"'{runner.path}' takes one sample at a time", "export it with a free first axis")
+        raise UserError(f"'{runner.path}' takes one sample at a time", "export it with an open first axis")
 
 
 def inputs_for(runner: Runner, data: str | None, batch: int | None) -> Arrays:
@@ -124,7 +124,7 @@ def inputs_for(runner: Runner, data: str | None, batch: int | None) -> Arrays:
             error = error or refused
             continue
         return feed
-    raise UserError(f"no random inputs suit the model: {error}", "give inputs: --data INPUTS.npz")
+    raise UserError(f"the model does not run on random inputs: {error}", "give inputs: --data INPUTS.npz")
 
 
 Call = Callable[[], object]

@@ -190,7 +190,7 @@ MOST_FINE = 63
 
 
 class FinerWeight(NamedTuple):
-    """Weights in steps of 2^-k of what they were: the same real numbers."""
+    """Weights with steps 2^-k times as large, which represent the same real numbers."""
 
     stored: npt.NDArray[np.int32]
     scales: npt.NDArray[np.float32]

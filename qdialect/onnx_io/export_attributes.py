@@ -177,7 +177,7 @@ def _write_tensor_type(type: Attribute, names: Sequence[str], proto: Any) -> Non
         element = storage_element(element)
     if element != ANY:
         if element not in BY_ATTRIBUTE:
-            raise UserError(f"{element} is no element type that ONNX has")
+            raise UserError(f"{element} is not an element type of ONNX")
         proto.elem_type = BY_ATTRIBUTE[element].number
     if not isinstance(type, TensorType):
         return

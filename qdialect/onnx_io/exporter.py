@@ -100,7 +100,7 @@ class _Exporter:
             if isinstance(op, FunctionOp):
                 self._function(op, proto.functions.add())
             elif not isinstance(op, FuncOp):
-                raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
+                raise UserError(f"{op.name} cannot be beside the graph in ONNX")
         self._main(main, self.graph)
         if MICROSOFT in self.domains - {i.domain for i in proto.opset_import}:  # a pass made its first kernel
             proto.opset_import.add(domain=MICROSOFT, version=1)
@@ -157,7 +157,7 @@ class _Exporter:
     def _op(self, op: Operation, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not isinstance(op, OnnxOp):
             raise UserError(
-                f"{op.name} has no form in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator"
+                f"{op.name} has no equivalent in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator"
             )
         for value in (*op.operands, *op.results):
             if quantized_of(value.type) is not None:
@@ -288,7 +288,7 @@ def _the_graph(module: ModuleOp) -> FuncOp:
     try:
         verify_order(module)
     except VerifyException as error:
-        raise UserError(str(error), "ONNX's nodes stand in order") from error
+        raise UserError(str(error), "order the operations so that each follows its operands") from error
     return main_of(module)
 
 

@@ -68,7 +68,7 @@ def check_sources(module: ModuleOp, output: Path, *beside: Path) -> None:
     for path in (output, *(() if again else beside)):
         if os.path.realpath(path) in files:
             raise UserError(
-                f"cannot write '{path}', it holds tensors of '{model}', which was read",
+                f"cannot write '{path}', it holds tensors of the input '{model}'",
                 "choose another output",
             )
 

@@ -200,7 +200,9 @@ class NodeImporter:
         try:
             verify_at(op, self._opsets.get(domain))
         except Meaningless as error:
-            raise UserError(f"{cls.SCHEMA.name} that makes {list(filter(None, outputs))}: {error}") from error
+            raise UserError(
+                f"{cls.SCHEMA.name} with outputs {list(filter(None, outputs))}: {error}"
+            ) from error
         except VerifyException:
             for region in list(op.regions):
                 op.detach_region(region)

@@ -49,7 +49,7 @@ class Scope:
 
     def define(self, name: str, value: SSAValue) -> None:
         if name in self._values:
-            raise UserError(f"tensor '{name}' is made twice", "export the model again")
+            raise UserError(f"tensor '{name}' is the output of two nodes", "export the model again")
         self._values[name] = value
 
     def find(self, name: str) -> SSAValue | None:
@@ -64,6 +64,6 @@ class Scope:
         value = self.find(name)
         if value is None:
             raise UserError(
-                f"{user} takes tensor '{name}', which nothing before it makes", "export the model again"
+                f"{user} takes tensor '{name}', which no earlier node computes", "export the model again"
             )
         return value

@@ -34,7 +34,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
     place = entries.get("location", "")
     what = f"tensor '{tensor.name}': external data '{place}'"
     if folder is None:
-        raise UserError(f"{what} has no folder to be in", "load the model by its path")
+        raise UserError(f"{what} is external, but the model has no folder", "load the model by its path")
     try:
         path = inside(folder, place)
     except UserError as error:

@@ -118,11 +118,11 @@ def read_message(raw: bytes, name: str) -> Model:
         model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
-            f"{name} is no ONNX model, or is cut short or nested too deeply", "export the model again"
+            f"{name} is not an ONNX model, or is truncated or nested too deeply", "export the model again"
         ) from None
     if not model.HasField("graph") or not model.ir_version:
         raise UserError(
-            f"{name} is no ONNX model: it has no graph or no IR version", "export the model again"
+            f"{name} is not an ONNX model: it has no graph or no IR version", "export the model again"
         )
     check_functions(model)
     return Model(model, large)
@@ -160,7 +160,9 @@ def check_functions(model: ModelProto) -> None:
         inner = [k for k in calls[key] if k in calls]
         if key not in total and (waiting := [k for k in inner if k not in total]):
             if not open_.isdisjoint(waiting) or key in waiting:
-                raise UserError(f"function '{key[1]}' of the model calls itself", "ONNX has no recursion")
+                raise UserError(
+                    f"function '{key[1]}' of the model calls itself", "ONNX does not allow recursion"
+                )
             open_.add(key)
             stack += waiting
             continue
@@ -168,7 +170,7 @@ def check_functions(model: ModelProto) -> None:
         open_.discard(key)
         stack.pop()
     if sum(total.get(_key(node), 1) for node in _nodes(model.graph.node)) > MOST_INLINED:
-        raise UserError(f"the model's functions stand for more than {MOST_INLINED} nodes", "use fewer calls")
+        raise UserError(f"the model's functions expand to more than {MOST_INLINED} nodes", "use fewer calls")
 
 
 class _Inference:

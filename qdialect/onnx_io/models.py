@@ -141,7 +141,7 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
 def _save_upstream(module: ModuleOp, path: Path) -> None:
     if path.suffix.lower() != TEXT:
         raise UserError(
-            f"upstream MLIR is no ONNX model, and '{path}' is not a .mlir file", "name it OUT.mlir"
+            f"the module is upstream MLIR, not ONNX, and '{path}' is not a .mlir file", "name it OUT.mlir"
         )
     check_sources(module, path)
     text = StringIO()

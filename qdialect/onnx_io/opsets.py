@@ -75,7 +75,7 @@ def lower_opsets(module: ModuleOp) -> None:
     )
     if newest > newest_known():
         raise UserError(
-            f"the model imports opset {newest}; the newest that this version knows is {newest_known()}",
+            f"the model imports opset {newest}; the newest supported one is {newest_known()}",
             f"export it with opset {MAX_OPSET}, the newest that onnxruntime reads",
         )
     if newest > MAX_OPSET:

@@ -43,7 +43,7 @@ def infer_shapes() -> Callable[[bytes, bool, bool, bool], bytes]:
 
 
 def load_schemas() -> None:
-    """Build onnx's table of operators, 13 ms, which the first inference of a process does otherwise."""
+    """Build onnx's table of operators now (13 ms), so that the first inference need not."""
     _part(CODE).defs.has_schema("", "")
 
 

@@ -25,7 +25,7 @@ DOMAIN = "qdialect.pool"
 
 
 def with_exact_pools(model: ModelProto, nodes: Nodes) -> ModelProto:
-    """A copy of the model in which functions stand for such pools; the model itself if it has none."""
+    """A copy of the model in which functions replace such pools; the model itself if it has none."""
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     if opset >= EXACT_POOLS or not any(map(_leaves_windows_out, nodes(model.graph.node))):
         return model
@@ -45,7 +45,7 @@ def with_exact_pools(model: ModelProto, nodes: Nodes) -> ModelProto:
 
 
 def restore_pools(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
-    """Put the model's own pools in place of the functions in its typed copy, whose nodes are otherwise alike."""
+    """Restore the model's own pools in its typed copy, which has functions in their place and else equal nodes."""
     del typed.functions[len(model.functions) :]
     del typed.opset_import[len(model.opset_import) :]
     for node, own in zip(nodes(typed.graph.node), nodes(model.graph.node), strict=True):

@@ -83,7 +83,7 @@ def is_list(value: SSAValue) -> bool:
     return element_of(value.type) in (i32, i64)
 
 
-def is_told(op: Operation) -> bool:
+def has_size_of_operand(op: Operation) -> bool:
     """
     True if an operand says a size that is unknown in the result, to which it is broadcast: a constant with a number for
     each channel, which a pass wrote where scales alone said how many there are.
@@ -246,7 +246,7 @@ def _stated(op: OnnxOp) -> list[Attribute | None]:
 
 
 def _of_parts(op: OnnxOp) -> list[Attribute | None]:
-    """Types of an op's result that are those of the ops that it stands for; None without such."""
+    """The result types of the ops that an op stands for; None if it stands for none."""
     form = form_of(type(op), StandsFor)
     parts = None if form is None else form.parts(op)
     if parts is None or isinstance(parts, Blocked) or len(parts[-1].results) != len(op.results):
@@ -302,7 +302,7 @@ def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
 
 
 def _carriers(value: Any) -> Sequence[SSAValue]:
-    """The values that the op of a QOperator node takes as floats: all but a condition."""
+    """The operands of a QOperator node that its op takes as floats: all except a condition."""
     values = [v for (_, part), v in value.cells.items() if part == "v" and v is not None]
     return [v for v in values if element_of(v.type) != i1]
 

@@ -48,7 +48,7 @@ def _installed(group: str) -> Iterator[tuple[str, Any]]:
             except Exception as error:  # importing a package may raise anything
                 raise UserError(
                     f"'{point.value}' of the entry point group {group} does not load: {error}",
-                    "mend or uninstall its package",
+                    "repair or uninstall its package",
                 ) from error
 
 
@@ -61,8 +61,8 @@ def _key(key: Any, where: str) -> Key:
             raise UserError(f"{where} has the key {key!r}", "write (domain, operator)")
     if (domain, name) in KNOWN or snapshot().find("" if domain == "ai.onnx" else domain, name):
         raise UserError(
-            f"{where} promises for {name} of {domain or 'ai.onnx'}, whose promises stand in qdialect/promises",
-            "promise for operators of your own domain",
+            f"{where} promises for {name} of {domain or 'ai.onnx'}, whose promises are in qdialect/promises",
+            "state promises only for operators of your own domain",
         )
     if domain in ONNX_DOMAINS:
         raise UserError(
@@ -90,12 +90,12 @@ def outside_promises() -> dict[Key, tuple[Promise, ...]]:
     promised: dict[Key, tuple[Promise, ...]] = {}
     for where, table in _installed(PROMISES):
         if not isinstance(table, Mapping):
-            raise UserError(f"{where} is no table of promises", "write {(domain, operator): promise}")
+            raise UserError(f"{where} is not a table of promises", "write {(domain, operator): promise}")
         for operator, said in table.items():
             key, promises = _key(operator, where), _promises(said)
             if not promises:
                 raise UserError(
-                    f"{where} says {said!r} of {key[1]}", "a promise is of a class of qdialect.promises"
+                    f"{where} says {said!r} of {key[1]}", "give an instance of a class of qdialect.promises"
                 )
             if key in promised:
                 raise UserError(

@@ -25,7 +25,7 @@ class Input:
 
 
 def load_npz(path: str) -> Arrays:
-    """All arrays of an .npz file. UserError if it is none, is broken, or holds Python objects."""
+    """All arrays of an .npz file. UserError if it is not an .npz file, is damaged, or holds Python objects."""
     if not Path(path).is_file():
         raise UserError(f"cannot read data '{path}', no such file", "give an .npz file")
     try:
@@ -61,7 +61,7 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
     if len(counts) > 1:
         raise UserError(
             f"the data makes {' and '.join(map(str, sorted(counts)))} batches, depending on the input",
-            "give every input as many",
+            "give every input the same number",
         )
     count = counts.pop() if counts else 1
     for k in range(count):
@@ -69,13 +69,14 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
 
 
 def unlike_rows(feeds: Mapping[str, npt.NDArray[Any]]) -> UserError | None:
-    """What to say if a model does not run on `feeds` and they have different numbers of rows; None if not."""
+    """The error if a model does not run on `feeds` with different numbers of rows; None if the numbers are equal."""
     rows = {name: array.shape[0] for name, array in feeds.items() if array.ndim}
     if len(set(rows.values()) - {1}) < 2:
         return None
     counts = ", ".join(f"{count} for '{name}'" for name, count in rows.items())
     return UserError(
-        f"the model does not run on the data, of rows there are {counts}", "give every input as many"
+        f"the model does not run on the data, whose numbers of rows differ: {counts}",
+        "give every input the same number",
     )
 
 
@@ -86,7 +87,7 @@ def one_line(error: Exception) -> str:
 
 
 def does_not_run(error: Exception, feeds: Mapping[str, npt.NDArray[Any]]) -> UserError:
-    """What to say if onnxruntime does not run a model on `feeds`, which fit the model's inputs one by one."""
+    """The error if onnxruntime does not run a model on `feeds`, each of which fits its input."""
     if (unlike := unlike_rows(feeds)) is not None:
         return unlike
     fix = "check the shapes and the numbers of the data"
@@ -96,7 +97,9 @@ def does_not_run(error: Exception, feeds: Mapping[str, npt.NDArray[Any]]) -> Use
 
 
 def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
-    """True if data of dtype `have` may feed an input of `wanted`; strict: bytes of an image are no floats in [0, 1]."""
+    """
+    True if data of dtype `have` may feed an input of `wanted`; strict: bytes of an image are not converted to floats.
+    """
     if not strict or have == wanted:
         return have == wanted or np.can_cast(have, wanted, "same_kind")
     return np.can_cast(have, wanted, "safe") and (have.kind == "f") == (wanted.kind == "f")
@@ -129,7 +132,7 @@ def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
 
 
 def _way_to_fit(shape: Sequence[int], entry: Input) -> str:
-    """What to do with an array whose shape the model does not take."""
+    """The fix for an array whose shape the model does not accept."""
     sizes = [size for size in entry.shape[1:] if size is not None]
     if len(shape) == len(entry.shape) and len(sizes) == len(shape) - 1:
         if tuple(sizes) == tuple(shape[1:]):

@@ -64,7 +64,7 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
         raise UserError(f"the type of input '{name}' is not known", GIVE_INPUTS)
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
     if prod(sizes) > LARGEST:
-        raise UserError(f"input '{name}' is stated to have {prod(sizes)} elements", GIVE_INPUTS)
+        raise UserError(f"input '{name}' has {prod(sizes)} elements, too many for random data", GIVE_INPUTS)
     dtype = np.dtype(element.dtype)
     if 0 < element.bits < SMALLEST:
         raise UserError(f"input '{name}' holds integers of {element.bits} bits", "cast it inside the graph")
@@ -126,7 +126,7 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
             first = first or error
             continue
         return feeds
-    raise UserError(f"no random inputs suit the model: {first}", GIVE_INPUTS) from first
+    raise UserError(f"the model does not run on random inputs: {first}", GIVE_INPUTS) from first
 
 
 def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -191,7 +191,7 @@ def fitted(module: ModuleOp, feeds: Iterable[Mapping[str, Array]]) -> Iterator[M
     for number, feed in enumerate(feeds):
         if not isinstance(feed, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
-                f"feed {number} is no dictionary but {type(feed).__name__}", "give a list of dictionaries"
+                f"feed {number} is {type(feed).__name__}, not a dictionary", "give a list of dictionaries"
             )
         yield from batches(dict(feed), inputs, strict=True)
 

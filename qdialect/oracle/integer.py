@@ -245,7 +245,7 @@ def value_of(op: Operation, inputs: Sequence[Array]) -> Array:
     """
     rule = RULES.get(type(op))
     if rule is None:
-        raise UserError(f"{op.name} is no operation of the integer profile", "run lower-to-tosa first")
+        raise UserError(f"{op.name} is not an operation of the integer profile", "run lower-to-tosa first")
     values = rule(op, inputs)
     if isinstance(op, tosa.ConstOp | tosa.ConstShapeOp):
         return values

@@ -54,7 +54,8 @@ class Finding:
 
 def step_of(op: Operation, real: Array) -> Array | None:
     """
-    How far an element of a float result may move in class `close` though it is small; None for none but the class's.
+    Absolute tolerance of an element of a float result in class `close`; None if only the relative one of the class
+    applies.
 
     Of a dequantize: one quantization step, plus rounding of the product. Of a linear op with a bias in steps of its
     sums: half of one, since such a bias and sums of products may cancel.

@@ -32,7 +32,7 @@ def rows_of(module: ModuleOp) -> Rows:
 
 @cache
 def _version(op_class: type[OnnxOp], opset: int) -> object:
-    """The schema version of ops of a class; None for those of another domain."""
+    """The schema version of ops of a class; None for other domains."""
     schema = op_class.SCHEMA
     return None if schema is None or schema.domain else schema.at(opset)
 

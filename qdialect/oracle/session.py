@@ -56,13 +56,13 @@ def _bound_memory() -> None:
 
 @contextmanager
 def blamed(what: str) -> Generator[None]:
-    """Context in which onnxruntime runs: UserError with `what` and its message, for what it raises."""
+    """Context for onnxruntime: its exceptions become UserErrors with `what` and their message."""
     try:
         yield
     except Exception as error:  # onnxruntime's exceptions share no base class
         if "INVALID_PROTOBUF" in str(error):
             raise UserError(
-                f"{what}: it is no ONNX model, or is cut short", "export the model again"
+                f"{what}: it is not an ONNX model, or is truncated", "export the model again"
             ) from None
         raise UserError(f"{what}: {one_line(error)}") from None
 

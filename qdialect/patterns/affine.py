@@ -29,9 +29,11 @@ from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 
-SECOND_CONSUMER = Blocked("second-consumer", "the value between has a second consumer")
+SECOND_CONSUMER = Blocked("second-consumer", "the value in between has a second consumer")
 QUANTIZER_BETWEEN = Blocked(
-    "quantizer-between", "a quantize between rounds, and folding would drop that", "use --exactness lossy"
+    "quantizer-between",
+    "a quantize in between rounds, and folding would drop that rounding",
+    "use --exactness lossy",
 )
 OTHER_AXIS = Blocked("other-axis", "the factors do not run along the linear op's channels")
 
@@ -130,7 +132,7 @@ def folded_weight(
     if not isinstance(type.expressed, Float32Type):
         return Blocked("expressed-type", f"the scales are {type.expressed}, folding needs f32")
     if groups > 1 and (rows != rows[0]).any():
-        return Blocked("groups-differ", "groups share their scales, the factors differ from group to group")
+        return Blocked("groups-differ", "all groups share the scales, but the factors differ by group")
     shared = rows[0] if factor.size > 1 else rows
     return _rescaled(w, shared, axis, symmetric=symmetric, lossy=lossy)
 
@@ -151,7 +153,7 @@ def _rescaled(
     if new.clamped.any() and not lossy:
         return Blocked(
             "no-negative",
-            f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which has no negative",
+            f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which cannot be negated",
             "quantize weights to a narrow range, or use --exactness lossy",
         )
     element = type.replace(scales=new.scales, zero_points=new.zero_points, axis=axis)
@@ -241,7 +243,10 @@ def with_parts(
     type: Attribute,
     drops: Sequence[str] = ("beta",),
 ) -> list[Operation]:
-    """The linear op with a new weight, and bias if it takes one, the last of new operations. drops: attributes."""
+    """
+    New operations, the last of which is the linear op with a new weight, and a bias if it takes one. drops:
+    attributes to remove.
+    """
     op = target.op
     inputs: list[SSAValue | None] = [op.operands[0], weight[-1].results[0]]
     if bias is not None and target.linear.has_bias:

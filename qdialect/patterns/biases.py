@@ -56,6 +56,6 @@ def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
     assert real is not None
     is_row = sizes is not None and real.ndim <= len(sizes) and real.shape[-1:] == sizes[-1:] == (real.size,)
     if not is_row or real.dtype != np.float32:
-        return Blocked("bias-shape", "what is added is not one float for each column")
+        return Blocked("bias-shape", "the addend is not one float for each column")
     is_plain = real.ndim == 1 and constant(bias) is not None and quantized_of(bias.type) is None
     return [] if is_plain else [new_constant(real.reshape(-1), bias)]

@@ -25,12 +25,12 @@ from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes
 FLOAT_SIDE = Blocked(
     "float-side",
     "one side of the subgraph's boundary is float",
-    "quantize what enters it and what it yields alike",
+    "quantize the value with the same type on both sides",
 )
 STORED_SIDE = Blocked(
     "stored-side",
-    "one side of the subgraph's boundary is integers of no known type",
-    "quantize what enters it and what it yields alike",
+    "on one side of the subgraph's boundary the value is integer without a known scale",
+    "quantize the value with the same type on both sides",
 )
 SIDES_DIFFER = Blocked(
     "sides-differ", "the sides of a subgraph's boundary have different scales or zero points", "use one"

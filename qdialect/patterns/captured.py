@@ -66,7 +66,7 @@ def part_captured(module: ModuleOp) -> None:
                 captured.setdefault(value, []).append(Use(op, k))
     for value, uses in captured.items():
         if _moved_cast(value) is not None:
-            copy = summed(value, wish(value).removesuffix(MOVED))  # as before a pair stands behind it
+            copy = summed(value, wish(value).removesuffix(MOVED))  # its name before a pair follows
             block_of(value.op).insert_ops_after([copy], value.op)
             for use in uses:
                 use.operation.operands[use.index] = copy.results[0]
@@ -99,8 +99,8 @@ def _captures(op: Operation) -> bool:
 
 def _first_moved(op: OnnxOp) -> OnnxOp | None:
     """
-    If `op` quantizes a dequantized value, which ops may move, to the type it had, signedness aside: the first of what
-    moves it, or `op`; None otherwise.
+    If `op` quantizes a dequantized value, possibly moved by ops in between, to its former type, signedness aside: the
+    first op that moves it, or `op`; None otherwise.
     """
     if not _quantizes(op) or (cast := brought_dequantize(op.operands[0])) is None:
         return None
@@ -137,7 +137,7 @@ def _quantizes(op: Operation) -> bool:
 
 
 def part_outputs(module: ModuleOp) -> None:
-    """Insert a Sum between what a graph returns in float, and an op that moves it in front of a quantize."""
+    """Insert a Sum between a float value that the graph returns and an op that moves its elements before a quantize."""
     moves = target(SESSION).moved_past
     for op in operations(module):
         value = op.operands[0] if _quantizes(op) else None

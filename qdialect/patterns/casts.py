@@ -42,7 +42,7 @@ class FoldRequantize(OnOp[QuantizeOp]):
             return None
         q, type = cast.operands[0], op.element_type
         if q.type != op.results[0].type and not _repeats(cast.element_type, type):
-            return Blocked("other-parameters", "a pair with other parameters rounds a second time")
+            return Blocked("other-parameters", "a pair of casts with other parameters rounds a second time")
         if not type.round_trips:
             return NO_ROUND_TRIP
         if q.type == op.results[0].type:
@@ -124,7 +124,7 @@ class MergeReadings(OnOp[StorageCastOp]):
 
 
 class MergeQuantizes(OnOp[QuantizeOp]):
-    """Equal quantizes of one value become one; the lowering writes as many pairs as the target wants."""
+    """Equal quantizes of one value are merged; the lowering writes as many pairs as the target requires."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         source, block = op.operands[0], op.parent
@@ -167,7 +167,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         if onnx_opset(op) < CLIP_WITH_INPUTS:
             return OLD_CLIP
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
-            return Blocked("narrow-users", "an op takes the narrower type as it is")
+            return Blocked("narrow-users", "another consumer has a kernel for the narrower type")
         wide = type.replace(storage=Storage.make(type.storage.width, type.storage.signed))
         cast = QuantizeOp(op.operands[0], wide)
         built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)

@@ -16,7 +16,7 @@ from qdialect.rewriting.matching import OnOp
 
 
 class FoldSaturatedClamp(OnOp[QuantizeOp]):
-    """A quantize of clamped integers alone, to a type in which what the clamp changes is the bound that it gives."""
+    """A quantize of clamped integers to a type that saturates at the same bound as the clamp."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         real, after = op.operands[0].owner, op.element_type
@@ -36,7 +36,7 @@ class FoldSaturatedClamp(OnOp[QuantizeOp]):
             return
         ends = np.array([type.storage.low, *(bound.item() for bound in stored), type.storage.high])
         least, low, high, greatest = after.quantize(type.dequantize(ends))
-        if least == low and greatest == high:  # quantizing is monotone: what lies between becomes no other
+        if least == low and greatest == high:  # quantizing is monotone: all values in between give the same
             whole = DequantizeOp(fitted(kept, clamp, rewriter))
             rewriter.replace(op, [whole, QuantizeOp(whole.results[0], after)])
 

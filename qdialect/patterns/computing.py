@@ -29,7 +29,7 @@ from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
-from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_told, is_typed
+from qdialect.onnx_io.shapes import has_size_of_operand, infer, inside_first, is_complete, is_list, is_typed
 from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
@@ -97,7 +97,7 @@ def _foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
         return kept_because(op)
     sizes = [_bytes(r) for r in op.results]
     if any(s is None for s in sizes):
-        return Blocked("result-size", "the size of the result is not known, so it is not computed in advance")
+        return Blocked("result-size", "the size of the result is not known, so the result is not folded")
     limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in op.operands))
     if sum(s or 0 for s in sizes) > limit:
         return Blocked("result-grows", f"the result would take more than {limit} bytes")
@@ -171,7 +171,7 @@ def _values(
         values = evaluate(ops, [r for op in needed for r in op.results])
         for result, value in values.items():
             if value.type.get_shape() != static_shape(result):
-                raise UserError(f"{_called(result)} has another shape than the model says")
+                raise UserError(f"the computed shape of {_called(result)} differs from the stated one")
         return values
     except UserError as error:
         if len(needed) == 1:
@@ -307,7 +307,7 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
             learnt.update(computation.compute(lists))
             yielded = (block.last_op for region in one.regions for block in region.blocks)
             read = (value for op in (one, *yielded) if op is not None for value in op.operands)
-            if not is_typed(one) or is_told(one) or any(value in learnt for value in read):
+            if not is_typed(one) or has_size_of_operand(one) or any(value in learnt for value in read):
                 learnt.update(infer(one))
         computation.show(one)
     if learnt:

@@ -24,7 +24,7 @@ from qdialect.text.upstream import FORM
 
 UpstreamForms = Mapping[tuple[str, str], UpstreamForm]
 
-SUBGRAPH = Blocked("subgraph", "the op has subgraphs", "unroll it, or let its condition be constant")
+SUBGRAPH = Blocked("subgraph", "the op has subgraphs", "unroll it, or make its condition constant")
 
 
 class _Lowering:

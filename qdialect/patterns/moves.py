@@ -18,7 +18,7 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
 
-def told_sizes(value: SSAValue) -> tuple[int, ...] | None:
+def reshape_sizes(value: SSAValue) -> tuple[int, ...] | None:
     """The shape as an operand of Reshape, -1 for an unknown size; None if more than one is unknown."""
     shape = shape_of(value.type)
     if shape is None or shape.count(DYNAMIC) > 1 or 0 in shape:
@@ -80,7 +80,7 @@ class FoldReshapes(OnOp[OnnxOp]):
         above = _above(op)
         if above is None or not (keeps_order(op) and keeps_order(above)):
             return
-        source, sizes = above.operands[0], told_sizes(op.results[0])
+        source, sizes = above.operands[0], reshape_sizes(op.results[0])
         if sizes is None or not _may_merge(op, above) or is_constant(source):
             return
         if element_of(source.type) != element_of(op.results[0].type):

@@ -30,7 +30,9 @@ class FoldIntoNormalization(OnTrait[Scaled]):
         if not all(one is not None and _equal(one, first) for one in maps):
             return SECOND_CONSUMER
         if any(quantized_of(one.results[0].type) is not None for one in (op, *users)):
-            return Blocked("quantizer-between", "a quantize between rounds, and folding would drop that")
+            return Blocked(
+                "quantizer-between", "a quantize in between rounds, and folding would drop that rounding"
+            )
         built = unblocked(_folded(op, promise, first))
         # Its result holds the numbers of the affine ops' results.
         named = [*tensor_names(users[0]), ""][:1]

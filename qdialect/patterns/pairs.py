@@ -1,4 +1,4 @@
-"""Writer of QuantizeLinear and DequantizeLinear pairs, as many and where a target wants them."""
+"""Writer of QuantizeLinear and DequantizeLinear pairs, by the rules of a target."""
 # Around the driver: casts become nodes one for one, and dead ones are erased; no float op changes.
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class PairWriter:
         if op.parent is None:
             return  # every user has a pair of its own: the cast was erased with the last one
         if result.first_use is None:
-            if op.parent is block:  # otherwise it was erased with its last user
+            if op.parent is block:  # else erased with its last user
                 self._rewriter.erase(op)
             return
         key = source, block

@@ -1,4 +1,4 @@
-"""Names of scales and zero points that several passes write."""
+"""Names of scales and zero points, which several passes write."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _read_by(op: OnnxOp) -> Iterator[tuple[SSAValue, SSAValue, str]]:
 
 def name_parameters(module: ModuleOp) -> None:
     """
-    Name constant scales and zero points after the tensor of the first node that reads them, so that they are called the
-    same when the written model is compiled again. The tensors' names must be settled.
+    Name constant scales and zero points after the tensor of the first node that reads them, so that they get the same
+    names when the written model is compiled again. The tensors' names must be settled.
     """
     named: set[Operation] = set()
     for op in operations(module):

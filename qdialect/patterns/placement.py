@@ -28,7 +28,7 @@ from qdialect.targets import Target
 
 INDICES_USED = Blocked("indices-used", "the op also returns indices, and rounded elements may be equal")
 NOT_A_NUMBER = Blocked("not-a-number", "a NaN would be quantized to the least integer before the selection")
-OTHER_TYPE = Blocked("other-type", "the op gives another type for operands of these types")
+OTHER_TYPE = Blocked("other-type", "the op returns another type for these operand types")
 PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
 
 

@@ -138,7 +138,7 @@ def _as_read(integers: SSAValue, x: UniformType, w: UniformType) -> Array:
     return numerics.sum_scale(known.scale, weight_scale(scale, known.scale))
 
 
-class SaySlower(Pattern):
+class RemarkSlower(Pattern):
     """Remark on a requested sum that is slower by the target's costs; changes nothing."""
 
     def __init__(self, sums: LowerToSum):

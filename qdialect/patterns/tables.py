@@ -1,4 +1,4 @@
-"""The pattern that computes on the rows of a constant table, not on each row that is taken from it."""
+"""The pattern that computes on the rows of a constant table once, instead of on each gathered row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant, static_shape
-from qdialect.patterns.moves import keeps_order, told_sizes
+from qdialect.patterns.moves import keeps_order, reshape_sizes
 from qdialect.promises.arithmetic import Converts
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.rows import TakesRows
@@ -26,7 +26,7 @@ BYTES = 4
 
 
 class Computed(NamedTuple):
-    """Ops that compute the same function of each row taken from a table."""
+    """Ops that compute the same function of each row gathered from a table."""
 
     ops: list[OnnxOp]
     """In order; each has one result."""
@@ -66,14 +66,17 @@ class ComputeTable(OnTrait[TakesRows]):
         taken.location = location(node_name(op))
         nodes.append(taken)
         if taken.results[0].type != computed.result.type:
-            nodes.reshape(taken.results[0], told_sizes(computed.result) or (), computed.result.type)
+            nodes.reshape(taken.results[0], reshape_sizes(computed.result) or (), computed.result.type)
         nodes.ops[-1].location = computed.result.op.location
         rewriter.replace(computed.result.op, nodes.ops)
         return None
 
 
 def _computed(taken: OnnxOp, columns: int) -> Computed | None:
-    """The ops that compute of each row of the result of `taken`; None if there is none, or several results are used."""
+    """
+    The ops that compute on the gathered rows, the result of `taken`; None if there are none, or if several results
+    are used.
+    """
     ops: dict[Operation, OnnxOp] = {}
     rows = {taken.results[0]}
     pending: list[SSAValue] = [*rows]
@@ -100,7 +103,7 @@ def _is_of_rows(op: OnnxOp, rows: set[OpResult], columns: int) -> bool:
     if any(quantized_of(value.type) is not None for value in (*op.operands, *op.results)):
         return False
     if keeps_order(op):
-        return op.operands[0] in rows and told_sizes(op.results[0]) is not None
+        return op.operands[0] in rows and reshape_sizes(op.results[0]) is not None
     if not (op.has_trait(Elementwise) or op.has_trait(Converts)):
         return False
     return all(

@@ -1,4 +1,4 @@
-"""The pattern that reduces along other axes in place of turning what it reduces."""
+"""The pattern that reduces along other axes instead of transposing the operand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 32
 
 
 class Turned(NamedTuple):
-    """Elementwise ops on operands that one permutation turns, or on single numbers."""
+    """Elementwise ops whose operands are transposed by one permutation, or are single numbers."""
 
     order: tuple[int, ...]
     ops: Sequence[OnnxOp]
@@ -45,7 +45,7 @@ class ReduceTransposed(OnTrait[Reduces]):
         axes, kept, rank = reduced
         left = [turned.order[axis] for axis in range(rank) if axis not in axes]
         if kept or len(turned.order) != rank or left != sorted(left):
-            return Blocked("axes-change-places", "the axes that are not reduced would change places")
+            return Blocked("axes-change-places", "the axes that are not reduced would be permuted")
         nodes, of = Nodes(op), dict(turned.sources)
         for one in turned.ops:
             result = one.results[0]
@@ -116,7 +116,7 @@ def _in_order(ops: Sequence[OnnxOp]) -> list[OnnxOp]:
 
 
 def _unturned(value: SSAValue, order: tuple[int, ...]) -> Attribute:
-    """The type that an elementwise result has in front of a Transpose by `order`."""
+    """The type of an elementwise result before the Transpose by `order`."""
     shape = [DYNAMIC] * len(order)
     for axis, size in zip(order, shape_of(value.type) or (), strict=True):
         shape[axis] = size

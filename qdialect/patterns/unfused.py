@@ -91,7 +91,7 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
 
 
 def summed(value: SSAValue, name: str = "") -> OnnxOp:
-    """A Sum of `value` alone, called by `name`, which blocks a session's fusions; not inserted yet."""
+    """A Sum with the single operand `value`, named `name`, which blocks a session's fusions; not inserted yet."""
     name = name or wish(value)
     copy = op_named("", "Sum").build([value], [value.type])
     copy.location = location(f"{name}_Sum", [f"{name}_sum"])

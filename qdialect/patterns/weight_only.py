@@ -22,7 +22,8 @@ from qdialect.rewriting.matching import OnTrait
 
 KERNEL = "MatMulNBits"
 MADE_BY_SESSION = Blocked(
-    "made-by-session", f"a session makes {KERNEL} of it when it loads the model, with activations in 8 bits"
+    "made-by-session",
+    f"when onnxruntime loads the model, it replaces the op by {KERNEL} with 8-bit activations",
 )
 FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""

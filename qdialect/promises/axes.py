@@ -18,7 +18,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked, Refused, unblocked
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
 NO_SCALES = Blocked("no-scales", "the op removes the axis that the scales run along")
 NOT_CONSTANT = Blocked(
-    "computed-parameter", "an axis, index or size that decides where scales go is computed"
+    "computed-parameter", "an axis, index or size that determines the axis of the scales is computed"
 )
 ALONG_AXIS = Blocked("scales-along-axis", "the scales run along an axis that this op changes")
 

@@ -31,7 +31,7 @@ EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
 UNFOLDED = Blocked(
     "unfolded-scale",
-    "scale or zero point is computed of constants alone, and not folded yet",
+    "scale or zero point is computed from constants by nodes that are not folded yet",
     "run fold-identity,fold-constants first",
 )
 PRECISION_OF_DIVISION = 23
@@ -99,7 +99,7 @@ def cast_type(
     if scales is None or (op.input(2) is not None and zero_points is None):
         return UNFOLDED if _of_constants(op.operands[1:]) else RUN_TIME
     if not isinstance(expressed, Expressed):
-        return Blocked("expressed-type", f"{expressed} is no float type that quantization expresses")
+        return Blocked("expressed-type", f"{expressed} is not an expressed type of quantization")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:
         message = f"the scale is {scales.dtype}, the tensor {expressed}"
         return Blocked("scale-type", message, "quantize with scales of the tensor's type")
@@ -167,7 +167,7 @@ BY_EXPRESSED: dict[type[Attribute], str] = {
 def _carried(type: UniformType | Blocked) -> UniformType | Blocked:
     """`type`, or `Blocked` if it has more parameters than a type in the IR may carry."""
     if isinstance(type, UniformType) and type.blocks and type.scales.size > MAX_BLOCK_PARAMETERS:
-        return Blocked("many-blocks", f"{type.scales.size} scales per block are more than a type carries")
+        return Blocked("many-blocks", f"{type.scales.size} scales per block are more than a type may hold")
     return type
 
 

@@ -18,7 +18,7 @@ class ZeroByDefault(Promise):
 
 @dataclass(frozen=True)
 class AllResults(Promise):
-    """The op computes something else, or is invalid, if a result that nobody reads is left out."""
+    """The op computes other values, or is invalid, if an unused result is omitted."""
 
     applies: Callable[[OnnxOp], bool] = always
 

@@ -66,7 +66,7 @@ def uniform_type(
         return SCALE_VALUE
     outside = zeros[(zeros < storage.low) | (zeros > storage.high)]
     if outside.size:
-        return Blocked("zero-point-outside", f"the zero point {outside[0]:g} is none of the stored integers")
+        return Blocked("zero-point-outside", f"the zero point {outside[0]:g} is outside the storage range")
     if scale.size == zeros.size == 1:
         return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
     rank, longest = rank_of(value), max(scale, zeros, key=np.size)
@@ -75,13 +75,13 @@ def uniform_type(
     axis = int(np.argmax(longest.shape)) + rank - longest.ndim
     scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
     if scales is None or zeros is None:
-        return Blocked("scale-shape", "the scales run along more axes than one")
+        return Blocked("scale-shape", "the scales run along more than one axis")
     scales, zeros = np.broadcast_arrays(scales, zeros)
     return UniformType.per_axis(storage, axis, scales.astype(np.float32), zeros.astype(np.int32))
 
 
 def _number(value: SSAValue | None) -> float | None:
-    """The only element of a constant, or what all of its elements are; None for others."""
+    """The value of a constant whose elements are all equal; None for others."""
     array = constant_array(value)
     same = array is not None and array.size and (array == array.reshape(-1)[0]).all()
     return float(array.reshape(-1)[0]) if array is not None and same else None
@@ -112,7 +112,7 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     if isinstance(storage, Blocked):
         return storage
     if not zero_point.is_integer():  # nor is infinity
-        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
+        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is outside the storage range")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
     return FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
 
@@ -133,12 +133,14 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     if least is None or greatest is None or lower is None or upper is None:
         return RUN_TIME
     if not (np.array_equal(least, lower) and np.array_equal(greatest, upper)):
-        return Blocked("two-ranges", "it takes one range to another, a cast keeps the range")
+        return Blocked("two-ranges", "its input and output ranges differ, a cast has one range")
     levels = op.int_attr("levels", 0)
     scale, zeros = folding.steps_of_range(least, greatest, levels)
     zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
     if not 1 < levels <= 1 << WIDTHS[1] or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
-        return Blocked("zero-between-steps", "0 lies between two of its steps, or at different ones")
+        return Blocked(
+            "zero-between-steps", "0 lies between two steps of the range, or at different ones by channel"
+        )
     width = WIDTHS[0] if levels <= 1 << WIDTHS[0] else WIDTHS[1]
     is_middle = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs
     signed = is_middle and levels - zero_point <= 1 << (width - 1)

@@ -51,7 +51,9 @@ def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
     if wanted is None:
         return NOT_CONSTANT
     if len(axes) != len(wanted):
-        return Blocked("out-of-range", "there are not as many sizes as axes", "check the model")
+        return Blocked(
+            "out-of-range", "the number of sizes differs from the number of axes", "check the model"
+        )
     widths: dict[int, tuple[int, int]] = {}
     for axis, size in zip(axes, wanted, strict=True):
         at = normal_axis(axis, len(shape))

@@ -96,7 +96,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
         return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
     if op.input(2) is not None and op.float_attr("alpha", 1.0) != 1.0:
-        # QGemm wants that bias in steps of alpha * x_scale * w_scale.
+        # QGemm requires this bias in steps of alpha * x_scale * w_scale.
         return Blocked("gemm-alpha", "Gemm scales its product but not its bias", "fold alpha into the weight")
     return None
 
@@ -108,7 +108,7 @@ def _windows_guard(op: OnnxOp) -> Blocked | None:
     if op.int_attr("ceil_mode", 0) and op.int_attr("count_include_pad", 0) and not _windows_fit(op):
         return Blocked(
             "ragged-pool",
-            "a window ends beyond the padding, and the kernel counts that part where the op does not",
+            "a window ends beyond the padding, and the kernel counts that part in the mean, the op does not",
         )
     return None
 
@@ -192,7 +192,9 @@ def _far_apart(op: OnnxOp, is_wrong: IsWrong) -> Blocked | None:
     scales = [float(type.scale) for type in types if type is not None and type.is_per_tensor]
     if len(scales) < len(types) or not is_wrong(op, scales[:-1], scales[-1]):
         return None
-    return Blocked("scale-ratio", "the scales of operand and result are too far apart for the kernel")
+    return Blocked(
+        "scale-ratio", "the ratio of the operand's and the result's scale is out of the kernel's range"
+    )
 
 
 def _mean_guard(op: OnnxOp) -> Blocked | None:
@@ -213,7 +215,7 @@ def _softmax_guard(op: OnnxOp) -> Blocked | None:
     if type is None or not type.is_per_tensor or not _softmax_overflows(op, (), float(type.scale)):
         return None
     return Blocked(
-        "short-softmax", "the kernel overflows at this scale for a row so short, or of unknown length"
+        "short-softmax", "the kernel overflows at this scale for a row this short, or of unknown length"
     )
 
 
@@ -226,7 +228,7 @@ def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
     last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
     if (meant < 13) != (opset < 13) and not last:
         return Blocked(
-            "softmax-opset", f"Softmax of opset {meant} means other rows than that of opset {opset}"
+            "softmax-opset", f"Softmax of opset {meant} normalizes over other axes than that of opset {opset}"
         )
     return {"axis": IntegerAttr(axis, i64)}
 

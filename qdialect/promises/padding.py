@@ -93,7 +93,7 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
             return COMPUTED_PAD_VALUE
         if not types[0].is_per_tensor and value != 0:
             return Blocked(
-                "pad-value-per-axis", "the value that Pad puts in is stored differently in each channel"
+                "pad-value-per-axis", "the value that Pad inserts is stored differently in each channel"
             )
     return types
 
@@ -113,7 +113,7 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     if value is None or value == 0:
         return moved
     if type.dequantize(type.quantize(np.float32(value))) != np.float32(value):
-        return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")
+        return Blocked("pad-value-rounds", f"Pad inserts {value:g}, which the type cannot represent")
     return moved
 
 
@@ -126,12 +126,12 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
     if value is None:
         return COMPUTED_PAD_VALUE
     if value != 0:
-        return Blocked("pad-value", f"Pad puts in {value:g}, a window pads with zero")
+        return Blocked("pad-value", f"Pad inserts {value:g}, a window pads with zero")
     pads = pads_of(pad)
     if isinstance(pads, Blocked):
         return pads
     if any(min(pair) < 0 for pair in pads.values()):
-        return Blocked("pad-crops", "Pad crops on one side")
+        return Blocked("pad-crops", "Pad has negative pads, which remove elements")
     return _spatial(pads, rank_of(pad.operands[0]))
 
 
@@ -140,7 +140,7 @@ def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
     if isinstance(changed, Blocked):
         return changed
     if any(after < before for before, after in changed.values()):
-        return Blocked("pad-crops", f"{op.op_type} crops as well")
+        return Blocked("pad-crops", f"{op.op_type} also removes elements")
     added = {at: after - before for at, (before, after) in changed.items()}
     halves = {at: (more // 2, more - more // 2) for at, more in added.items()}
     return _spatial(halves, rank_of(op.operands[0]))
@@ -149,14 +149,14 @@ def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
 def _spatial(pads: Pads, rank: int | None) -> tuple[int, ...] | Blocked:
     """The pads of the spatial axes, first those before them; `Blocked` if batch or channels are padded."""
     if rank is None or rank < 3 or any(any(pads.get(axis, ())) for axis in (0, 1)):
-        return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")
+        return Blocked("pad-channels", "Pad adds zeros along the batch or channel axis")
     each = [pads.get(axis, (0, 0)) for axis in range(2, rank)]
     return (*(before for before, _ in each), *(behind for _, behind in each))
 
 
 def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
     if op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        return Blocked("auto-pad", "the window works its pads out by itself")
+        return Blocked("auto-pad", "auto_pad computes the pads of the window")
     own = (op.ints_attr("pads") if op.str_attr("auto_pad", "NOTSET") == "NOTSET" else None) or (0,) * len(
         added
     )
@@ -169,17 +169,17 @@ def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blo
 
 
 def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
-    """An average counts a Pad's zeros; its own pads count only if it says so."""
+    """An average counts the zeros of a Pad; its own pads only with `count_include_pad`."""
     if op.int_attr("ceil_mode", 0):
-        return Blocked("ceil-mode", "a window that hangs over the edge counts fewer elements")
+        return Blocked("ceil-mode", "a partial window at the edge counts fewer elements")
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
-        return Blocked("pads-not-counted", "the average leaves its own pads out, but a Pad's zeros in")
+        return Blocked("pads-not-counted", "the average excludes its own pads, but includes a Pad's zeros")
     attributes = _more_pads(op, added)
     if isinstance(attributes, Blocked):
         return attributes
     own, sizes = op.ints_attr("pads") or (0,) * len(added), (op.ints_attr("kernel_shape") or ()) * 2
     if any(a + b >= size for a, b, size in zip(own, added, sizes, strict=True)):
-        return Blocked("pads-fill-window", "a window would lie in the padding alone, which no pool may")
+        return Blocked("pads-fill-window", "a window would cover padding only, which pools do not allow")
     return {**attributes, "count_include_pad": int_attr(1)}
 
 

@@ -74,7 +74,7 @@ def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     if op.str_attr("mode", "nearest") != "nearest":
         return Blocked("interpolates", "Resize computes new elements between the old ones")
     if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
-        return Blocked("extrapolates", "Resize fills in a value where it looks beyond the tensor")
+        return Blocked("extrapolates", "Resize fills positions outside the tensor with a constant")
     return follow(_not_resized)(op, types)
 
 
@@ -107,7 +107,7 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
             for axis, (old, new, scale) in steps.items()
         }
     except KeyError:
-        return Blocked("resize-mode", f"Resize counts pixels by {mode}")
+        return Blocked("resize-mode", f"Resize has the coordinate transformation {mode}")
     return {axis: matrix for axis, matrix in by_axis.items() if not _is_identity(matrix)}
 
 
@@ -129,7 +129,9 @@ def _steps(op: OnnxOp) -> dict[int, tuple[int, int, float]] | Blocked:
         if scales is not None and scales[place] == 1:
             continue
         if DYNAMIC in (old, new) or 0 in (old, new):
-            return Blocked("dynamic-shape", f"how long axis {axis} is, or becomes, is not known")
+            return Blocked(
+                "dynamic-shape", f"the size of axis {axis} is unknown, in the operand or in the result"
+            )
         steps[axis] = (old, new, new / old if scales is None else float(scales[place]))
     return steps
 

@@ -6,8 +6,8 @@ They can still be quantized, between a dequantize and a quantize of their own.
 
 from __future__ import annotations
 
-ONE = "each element becomes a new number"
-MANY = "each element is computed from several"
+ONE = "each element is mapped to a new value"
+MANY = "each element is computed from several elements"
 ROUNDED = "its result is of numbers that no scale of its operand has"
 MADE = "its elements are random or come from attributes, not from an operand"
 SEQUENCE = "a sequence or optional value has no quantized type"

@@ -42,7 +42,7 @@ WEIGHT_ONLY: dict[tuple[str, str], WeightOnly] = {
 
 @dataclass(frozen=True)
 class Columns(Promise):
-    """The last axis of the first operand is summed over: the result has as many columns as the attribute says."""
+    """The product sums over the last axis of the first operand; an attribute gives the number of result columns."""
 
     attribute: str
 
@@ -107,12 +107,12 @@ def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> P
 def _block(type: UniformType, rows: int, inputs: int) -> int | Blocked:
     if type.blocks is None:
         if type.axis == inputs:
-            return Blocked("weight-axis", "the weight's scales run along the channels that are summed over")
+            return Blocked("weight-axis", "the weight's scales run along the axis that the product sums over")
         return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, gcd(rows, LARGEST_BLOCK)))
     sizes = dict(type.blocks)
     block = sizes.get(inputs, 0)
     if sizes.get(1 - inputs, 1) != 1 or block < SMALLEST_BLOCK or block & (block - 1):
-        return Blocked("block-size", "the kernel takes blocks of 16, 32, 64, ... along the inputs alone")
+        return Blocked("block-size", "the kernel takes only blocks of 16, 32, 64, ... along the inputs")
     return block
 
 
@@ -165,7 +165,7 @@ def unpacked_weight(
     if zero_points is not None:
         sizes[zero_points.size] = outputs * -(-count * bits // 8)
     if packed.dtype != np.uint8 or any(size != wanted for size, wanted in sizes.items()):
-        return Blocked("block-size", "the weight's sizes are not those that the node's attributes say")
+        return Blocked("block-size", "the weight's shape does not match the node's attributes")
     if scales.dtype != np.float32 or (zero_points is not None and zero_points.dtype != np.uint8):
         return Blocked("scale-type", "scales or zero points of the weight are of another type")
     stored = _spread(packed.reshape(outputs, -1), bits)[:, :inputs]

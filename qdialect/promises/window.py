@@ -23,7 +23,7 @@ IRREGULAR = Blocked(
 OTHER_RANK = Blocked("other-rank", "the operand or the result is not of the weight's rank")
 OTHER_SHAPE = Blocked("other-shape", "the stated shape of the result is not the one that the op computes")
 UNRESOLVED_PADS = Blocked(
-    "auto-pad", "auto_pad works the pads out from a size that is not known", "give the model static sizes"
+    "auto-pad", "auto_pad computes the pads from an unknown size", "give the model static sizes"
 )
 
 

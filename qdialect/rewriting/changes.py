@@ -105,7 +105,7 @@ class Changes(ABC):
         """
         Record that `op` will compute with other numbers, although its operands are the same values.
 
-        Raises Kept if it was asked to stay in float.
+        Raises Kept if --keep-float excludes it.
         """
         if self._journal is not None:
             self._journal.touch(op)
@@ -137,8 +137,8 @@ class Changes(ABC):
         Replace `op` by new operations; `results` (by default those of the last) replace its results.
 
         The operation that defines the first result takes over the names, those of tensors only if they hold the same
-        numbers (`is_same`); the remarks go to the new operation of the same kind, if any. Raises Kept if `op`, or what
-        it alone needed, was asked to stay in float.
+        numbers (`is_same`); the remarks go to the new operation of the same kind, if any. Raises Kept if --keep-float
+        excludes `op`, or an operation that only it needs.
         """
         self.rewrites += 1
         results = _fitted(op.results, ops[-1].results if results is None else results, ops)
@@ -159,7 +159,7 @@ class Changes(ABC):
         self.erase(op)
 
     def pass_name_on(self, old: SSAValue, new: SSAValue) -> None:
-        """Give `new` the name of `old`, which goes, unless it has one."""
+        """Give `new` the name of `old`, which is to be erased, unless `new` has a name."""
         if (inherited := inherited_name(old, new)) is not None:
             self._locate(*inherited)
 
@@ -179,7 +179,9 @@ class Changes(ABC):
         self._push_around(new)
 
     def rescaled(self, op: Operation) -> None:
-        """Record that `op` computes other numbers, which are not its result name's. Raises Kept as `touch`."""
+        """
+        Record that `op` now computes other numbers than the tensor whose name its result has. Raises Kept as `touch`.
+        """
         self.touch(op)
         self._locate(op, location(node_name(op)))
         self.retype(op.results[0], op.results[0].type, is_same=False)
@@ -192,7 +194,7 @@ class Changes(ABC):
         """
         Replace the uses of `old` by `new`, the same numbers, except in `but`, which computes `new` from `old`.
 
-        Raises Kept if that leaves an operation which was asked to stay in float without a user.
+        Raises Kept if that leaves an operation that --keep-float excludes without a user.
         """
         self.rewrites += 1
         self._redirect(old, new, but)
@@ -206,7 +208,7 @@ class Changes(ABC):
         """
         Set operand `index` of `op` to `value`; the former producer is erased if it has no other users.
 
-        Raises Kept if `op`, or the producer, was asked to stay in float.
+        Raises Kept if --keep-float excludes `op` or the producer.
         """
         self.touch(op)
         self.rewrites += 1

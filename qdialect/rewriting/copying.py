@@ -1,4 +1,4 @@
-"""A copy of a module that no pass can tell from it: names, remarks and the order of each value's uses are kept."""
+"""Copies of a module with equal names, remarks and order of uses, so that passes treat them like the original."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdialect.rewriting.remarks import copy_remarks
 
 
 class Copy(NamedTuple):
-    """A copied module, and what stands in it for each value and operation of the former one."""
+    """A copied module, with the copy of each value and operation of the original."""
 
     module: ModuleOp
     values: Mapping[SSAValue, SSAValue]
@@ -21,7 +21,7 @@ class Copy(NamedTuple):
 
 
 def copied(module: ModuleOp) -> Copy:
-    """A copy of `module` with its remarks: a pass does to it what it would do to the module."""
+    """A copy of `module` with its remarks, which passes rewrite as they would rewrite the module."""
     values: dict[SSAValue, SSAValue] = {}
     new = module.clone(values)
     ops = dict(zip(operations(module), operations(new), strict=True))

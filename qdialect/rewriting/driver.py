@@ -47,7 +47,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class EndlessRewriting(Exception):
-    """Two patterns undo each other's work: a bug in a pass, never in the model."""
+    """Raised if patterns do not terminate: a bug in a pass, never in the model."""
 
 
 class Rewriter(Changes):

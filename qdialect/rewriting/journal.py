@@ -21,10 +21,10 @@ from qdialect.reasons import Blocked
 
 KEEP_FLOAT = "qdialect.keep_float"
 """The attribute of an operation that no rewrite may change: `--keep-float`, or what `keep-half` marks."""
-KEPT = Blocked("kept-float", "it was asked to stay in float")
+KEPT = Blocked("kept-float", "--keep-float excludes it")
 HALF = Blocked(
     "half-precision",
-    "whether onnxruntime rounds between two ops in half precision depends on their neighbours, so nothing moves",
+    "whether onnxruntime rounds to half precision between two ops depends on these, so the op is not rewritten",
     "allow --exactness close",
 )
 

@@ -101,8 +101,8 @@ def record(
     lowered: Sequence[tuple[SSAValue, Laid]] = (),
 ) -> None:
     """
-    Record one rewrite: what it is around, and pairs (old, new) of replaced values; of `in_steps` the new value holds as
-    many steps at another scale; of `lowered` it is a tensor of another dialect.
+    Record one rewrite: the operation around which it happened, and pairs (old, new) of replaced values; of `in_steps`
+    the new value holds as many steps at another scale; of `lowered` it is a tensor of another dialect.
     """
     names = beside.names()
     for records in _RECORDS:

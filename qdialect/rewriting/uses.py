@@ -121,7 +121,7 @@ def more_work(
         return Blocked(
             "made-in-float", "the operands that the op selects from are float, so the op stays in float"
         )
-    return Blocked("more-work", "there are more elements to quantize above the op than below it")
+    return Blocked("more-work", "the operand has more elements to quantize than the result")
 
 
 def _elements(values: Sequence[SSAValue]) -> int | None:

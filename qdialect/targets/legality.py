@@ -59,13 +59,13 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
         if target.symmetric_weights and w.zero_points.any():
             return Blocked(
                 "zero-point",
-                f"{name} wants the zero point of a weight to be 0",
+                f"{name} requires zero point 0 for weights",
                 "quantize the model symmetrically",
             )
     elif target.symmetric_pairs and (x.zero_points.any() or w.zero_points.any()):
         return Blocked(
             "pair-zero-point",
-            f"{name} wants zero point 0 where it multiplies two activations",
+            f"{name} requires zero point 0 for a product of two activations",
             "quantize activations symmetrically",
         )
     window = op.get_trait(Window)
@@ -74,7 +74,7 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     if target.symmetric_spreads and not window.gathers and x.zero_points.any():
         return Blocked(
             "spread-zero-point",
-            f"{name} wants zero point 0 in front of a transposed convolution",
+            f"{name} requires zero point 0 for the input of a transposed convolution",
             "quantize its input symmetrically",
         )
     if target.per_tensor_windows and not (
@@ -101,13 +101,13 @@ def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:
 
 def _of_quantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     if isinstance(op.operands[0].owner, ConstantOp):
-        yield Blocked("constant-quantize", "a constant is quantized when the model runs")
+        yield Blocked("constant-quantize", "a constant is quantized at run time")
     users = [use.operation for use in op.results[0].uses]
     if target.whole_pairs and any(u.get_trait(DequantizeForm) is None for u in users):
         if any(isinstance(u, ReturnOp) for u in users):
-            yield Blocked("integer-output", "integers go out of the graph", "dequantize the output")
+            yield Blocked("integer-output", "a graph output is integer", "dequantize the output")
         else:
-            yield Blocked("lone-quantize", "something other than a DequantizeLinear reads its integers")
+            yield Blocked("lone-quantize", "an op other than a DequantizeLinear reads its integers")
     type = quantize_type(op)
     if not isinstance(type, Blocked):
         yield from _of_type(type, target)
@@ -120,9 +120,9 @@ def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     constant = isinstance(source, ConstantOp)
     if target.whole_pairs and not constant:
         if isinstance(source, Block):
-            yield Blocked("integer-input", "integers come into the graph", "let the model quantize its input")
+            yield Blocked("integer-input", "a graph input is integer", "let the model quantize its input")
         else:
-            yield Blocked("lone-dequantize", "something other than a QuantizeLinear makes its integers")
+            yield Blocked("lone-dequantize", "an op other than a QuantizeLinear makes its integers")
     type = dequantize_type(op)
     if not isinstance(type, Blocked):
         yield from _of_type(type, target, constant=constant, weight=constant and _is_weight_of_linear(op))
@@ -157,7 +157,7 @@ def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
         which = "activation" if x is None else "weight"
         yield Blocked("float-operand", f"the {which} is float, so the op computes in float", "quantize both")
     if w is None and _behind_weight(op.operands[1]):
-        yield Blocked("moved-weight", "something stands between the weight's DequantizeLinear and the op")
+        yield Blocked("moved-weight", "an op stands between the weight's DequantizeLinear and its consumer")
     if isinstance(w, UniformType) and w.axis is not None and w.axis != linear.weight_axis(op):
         yield WRONG_AXIS
     bias = op.input(2) if linear.has_bias else None
@@ -186,12 +186,14 @@ def _of_join(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     for value in casts:
         pair = value.owner.operands[0] if isinstance(value.owner, Operation) else value
         if _is_made_by(pair, QuantizeForm) and not (value.has_one_use() and pair.has_one_use()):
-            yield Blocked("shared-pair", "a branch shares its casts with others")
+            yield Blocked("shared-pair", "the operand shares its casts with other consumers")
     for value in computed:
         quantized = any(use.operation.get_trait(QuantizeForm) is not None for use in value.uses)
         if casts and not _is_made_by(value, DequantizeForm) and quantized:
             yield Blocked(
-                "float-branch", "a branch comes in float, though others quantize it", "use --exactness lossy"
+                "float-branch",
+                "a branch is float, but another consumer quantizes it",
+                "use --exactness lossy",
             )
 
 
@@ -222,7 +224,7 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     elif target.largest_weight is not None and _may_saturate(op, operands, read.name):
         yield Blocked(
             "may-saturate",
-            f"two products with the weight may not fit in 16 bits, in which {target.name} adds them",
+            f"the sum of two products with the weight may exceed 16 bits, in which {target.name} computes it",
             f"quantize the float model again for {target.name}",
         )
 

@@ -121,7 +121,7 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
 
 
 def signed_sum_cost(costs: Costs, shape: Convolution) -> float:
-    """Nanoseconds of an integer sum of i8 activations, with the quantize to i8 that it takes besides."""
+    """Nanoseconds of an integer sum of i8 activations, including the additional quantize to i8."""
     read = shape.images * shape.pixels * shape.inputs * prod(shape.strides)
     return cost(costs, SIGNED, shape) + read * costs[QUANTIZE]["read"] + costs[QUANTIZE]["call"]
 

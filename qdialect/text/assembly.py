@@ -169,7 +169,7 @@ def print_module(
     body = StringIO()
     printer = ModulePrinter(body, generic=generic, locations=locations, constants=constants, aliases=aliases)
     printer.print_op(module)
-    # The aliases are known only now, and the parser wants them first.
+    # Aliases are known only now, but the parser needs them first.
     stream.writelines(f"{alias} = {text}\n" for alias, text in printer.aliases.items())
     stream.write(body.getvalue())
     stream.write("\n")

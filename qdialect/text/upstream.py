@@ -114,7 +114,7 @@ def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
     """
     Write a module of upstream dialects.
 
-    Raises UserError, with the first reason, if it holds an operation that is none of them, or if a size of an input or
+    Raises UserError, with the first reason, if it holds an operation of another dialect, or if a size of an input or
     output is not known.
     """
     left = [op for op in refused(module) if not isinstance(op, UnrealizedConversionCastOp)]

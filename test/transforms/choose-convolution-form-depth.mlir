@@ -81,7 +81,7 @@ func.func @unmoved_others(%x: tensor<1x2x6x3x4x!x>, %u: tensor<1x2x6x?x4x!x>, %c
   %3 = onnx.Conv(%c, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x?x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
   // expected-remark@+1 {{[choose-convolution-form: unknown-channels]}}
   %4 = onnx.Conv(%r, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<*x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
-  // expected-remark@+1 {{the channels come in groups, and others would stand between them [choose-convolution-form: grouped]}}
+  // expected-remark@+1 {{the convolution has groups, whose channels would not stay together [choose-convolution-form: grouped]}}
   %5 = onnx.Conv(%x, %g) {group = 2 : i64, pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x2x!w>) -> tensor<1x2x5x3x4x!x>
   // expected-remark@+1 {{[choose-convolution-form: auto-pad]}}
   %6 = onnx.Conv(%u, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x6x3x4x!x>

@@ -43,7 +43,7 @@ func.func @unmoved_others(%x: tensor<1x2x1x5x!x>) -> (tensor<1x2x1x5xf32>, tenso
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!w>
   %v = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!v>
   %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x1x5xf32>
-  // expected-remark@+1 {{an operand or the result is not stored in 8 bits as the measured kernels want it [choose-convolution-form: storage]}}
+  // expected-remark@+1 {{an operand or the result is not 8-bit, as the measured kernels require [choose-convolution-form: storage]}}
   %z = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!v>) -> tensor<1x2x1x5x!x>
   func.return %y, %z : tensor<1x2x1x5xf32>, tensor<1x2x1x5x!x>
 }

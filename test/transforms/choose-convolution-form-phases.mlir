@@ -184,7 +184,7 @@ func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor
 // CHECK: onnx.ConvTranspose(
 func.func @unmoved_volumes(%x: tensor<1x2x2x2x2x!x>) -> tensor<1x1x2x2x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x1x1x2xi8>>} : () -> tensor<2x1x1x1x2x!w>
-  // expected-remark@+1 {{rewritten over one or two spatial axes alone [choose-convolution-form: many-axes]}}
+  // expected-remark@+1 {{rewritten only over one or two spatial axes [choose-convolution-form: many-axes]}}
   %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 1, 1, 2>} : (tensor<1x2x2x2x2x!x>, tensor<2x1x1x1x2x!w>) -> tensor<1x1x2x2x4xf32>
   func.return %y : tensor<1x1x2x2x4xf32>
 }

@@ -104,7 +104,7 @@ func.func @auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
 // CHECK: return
 func.func @unmoved_auto_pad(%x: tensor<1x1x?x64x!x>) -> tensor<1x1x?x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<1x1x1x3xi8>>} : () -> tensor<1x1x1x3x!w>
-  // expected-remark@+1 {{auto_pad works the pads out from a size that is not known; give the model static sizes [choose-convolution-form: auto-pad]}}
+  // expected-remark@+1 {{auto_pad computes the pads from an unknown size; give the model static sizes [choose-convolution-form: auto-pad]}}
   %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x?x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x?x64x!x>
   func.return %y : tensor<1x1x?x64x!x>
 }

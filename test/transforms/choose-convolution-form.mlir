@@ -105,7 +105,7 @@ func.func @unmoved_many_channels(%x: tensor<1x256x8x7x!x>, %w: tensor<256x256x1x
 func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32>, tensor<1x4x4000x!x>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x3xi8>>} : () -> tensor<4x1x3x!w>
   %z = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000x!x>
-  // expected-remark@+1 {{with these channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000xf32>
   func.return %y, %z : tensor<1x4x4000xf32>, tensor<1x4x4000x!x>
 }
@@ -203,7 +203,7 @@ func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:
 // CHECK: onnx.Conv(%a
 func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{with these channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
   func.return %y : tensor<1x2x7x3xf32>
 }

@@ -41,11 +41,11 @@ func.func @short_rows(%x: tensor<1x40x1x96x2xf32>) -> tensor<1x96x1x40x2xf32> {
 // CHECK-NOT: onnx.Reshape
 // CHECK: func.return
 func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, %c: tensor<1x5x1x3x7xf32>, %d: tensor<1x50x1x3x64xf32>, %e: tensor<2x50x96xf32>, %f: tensor<*xf32>, %g: tensor<1x0x1x9xf32>, %h: tensor<70x1x90x1xf32>) -> (tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>) {
-  // expected-remark@+1 {{more than two blocks of elements change places [collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{the Transpose permutes more than two blocks of axes [collapse-transpose: several-moves]}}
   %0 = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<20x30x40xf32>) -> tensor<40x30x20xf32>
   // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-sizes]}}
   %1 = onnx.Transpose(%b) {perm = array<i64: 0, 3, 4, 1, 2>} : (tensor<?x1x?x3x32xf32>) -> tensor<?x3x32x1x?xf32>
-  // expected-remark@+1 {{with so few elements, or such long rows, the Transpose is as fast as it is [collapse-transpose: does-not-pay]}}
+  // expected-remark@+1 {{with so few elements, or such long rows, the unchanged Transpose is as fast [collapse-transpose: does-not-pay]}}
   %2 = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<1x5x1x3x7xf32>) -> tensor<1x1x3x7x5xf32>
   // expected-remark@+1 {{[collapse-transpose: does-not-pay]}}
   %3 = onnx.Transpose(%d) {perm = array<i64: 0, 3, 2, 1, 4>} : (tensor<1x50x1x3x64xf32>) -> tensor<1x3x1x50x64xf32>
@@ -143,7 +143,7 @@ func.func @unmoved_softmax(%a: tensor<2x64x1x49xf32>, %b: tensor<2x16x32x32xui8>
   %q = onnx_ms.QLinearSoftmax(%b, %s, %z, %s, %z) {axis = 1 : i64, opset = 11 : i64} : (tensor<2x16x32x32xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x16x32x32xui8>
   // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-sizes]}}
   %r = onnx.LogSoftmax(%c) {axis = 1 : i64} : (tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32>
-  // expected-remark@+1 {{with so few elements, Softmax is as fast as it is [collapse-transpose: does-not-pay]}}
+  // expected-remark@+1 {{with so few elements, the unchanged Softmax is as fast [collapse-transpose: does-not-pay]}}
   %t = onnx.Softmax(%d) {axis = 1 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   func.return %p, %q, %r, %t : tensor<2x64x1x49xf32>, tensor<2x16x32x32xui8>, tensor<?x8x?x64xf32>, tensor<1x4x2x2xf32>
 }

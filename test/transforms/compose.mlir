@@ -114,7 +114,7 @@ func.func @unmoved_bias_shape(%x: tensor<3x4x!x>, %w: tensor<4x2x!w>) -> tensor<
   %r = quant.dcast %x : tensor<3x4x!x> to tensor<3x4xf32>
   %s = quant.dcast %w : tensor<4x2x!w> to tensor<4x2xf32>
   %p = onnx.MatMul(%r, %s) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{what is added is not one value for each column [compose: bias-shape]}}
+  // expected-remark@+1 {{the addend is not one value for each column [compose: bias-shape]}}
   %y = onnx.Add(%p, %b) : (tensor<3x2xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }

@@ -129,7 +129,7 @@ func.func @unmoved_equation_unknown_rank(%a: tensor<*xf32>, %b: tensor<4x2xf32>)
 // CHECK: onnx.Einsum(
 // CHECK: onnx.Einsum(
 func.func @unmoved_dynamic_shape(%a: tensor<3x?xf32>, %b: tensor<?x2xf32>, %c: tensor<3x4xf32>, %d: tensor<4x?x2xf32>) -> (tensor<3x2xf32>, tensor<3x?x2xf32>) {
-  // expected-remark@+1 {{a summed size is unknown, or one of several that are columns [decompose: dynamic-shape]}}
+  // expected-remark@+1 {{a summed size is unknown, or one of several column sizes [decompose: dynamic-shape]}}
   %y = onnx.Einsum(%a, %b) {equation = "ij,jk->ik"} : (tensor<3x?xf32>, tensor<?x2xf32>) -> tensor<3x2xf32>
   // expected-remark@+1 {{[decompose: dynamic-shape]}}
   %z = onnx.Einsum(%c, %d) {equation = "ij,jkl->ikl"} : (tensor<3x4xf32>, tensor<4x?x2xf32>) -> tensor<3x?x2xf32>
@@ -141,7 +141,7 @@ func.func @unmoved_dynamic_shape(%a: tensor<3x?xf32>, %b: tensor<?x2xf32>, %c: t
 // CHECK-LABEL: func.func @unmoved_no_product(
 // CHECK-COUNT-6: onnx.Einsum(
 func.func @unmoved_no_product(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<*xf32>) {
-  // expected-remark@+1 {{the equation is not that of one product of two matrices [decompose: no-product]}}
+  // expected-remark@+1 {{the equation is not a product of two matrices [decompose: no-product]}}
   %y = onnx.Einsum(%a, %b) {equation = "bi,bi->b"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   // expected-remark@+1 {{[decompose: no-product]}}
   %z = onnx.Einsum(%a, %b) {equation = "ij,jk->k"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4xf32>

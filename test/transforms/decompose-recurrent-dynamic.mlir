@@ -28,7 +28,7 @@ func.func @lstm(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20x
 // CHECK-LABEL: func.func @unmoved_peepholes(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_peepholes(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %p: tensor<1x15xf32>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x3x5xf32> {
-  // expected-remark@+1 {{gates see the cell through peepholes, element by element; export without peepholes [decompose: peepholes]}}
+  // expected-remark@+1 {{the LSTM has peephole weights; export without peepholes [decompose: peepholes]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, %p, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1x15xf32>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x3x5xf32>
   func.return %y : tensor<2x1x3x5xf32>
 }
@@ -60,7 +60,7 @@ func.func @unmoved_weight_shape(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r
 // CHECK-LABEL: func.func @unmoved_many_steps(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_many_steps(%x: tensor<65x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<65x1x3x5xf32> {
-  // expected-remark@+1 {{65 steps are written one by one, up to 64 [decompose: many-steps]}}
+  // expected-remark@+1 {{65 steps are more than the 64 that are unrolled [decompose: many-steps]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<65x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<65x1x3x5xf32>
   func.return %y : tensor<65x1x3x5xf32>
 }
@@ -68,7 +68,7 @@ func.func @unmoved_many_steps(%x: tensor<65x3x4xf32>, %w: tensor<1x4x20xi8>, %r:
 // CHECK-LABEL: func.func @unmoved_activations(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_activations(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x3x5xf32> {
-  // expected-remark@+1 {{'Mish' is no activation that ONNX knows; check the model [decompose: activations]}}
+  // expected-remark@+1 {{'Mish' is not an activation function of ONNX; check the model [decompose: activations]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64, activations = ["Sigmoid", "Tanh", "Mish"]} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x3x5xf32>
   func.return %y : tensor<2x1x3x5xf32>
 }

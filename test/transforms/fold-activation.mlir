@@ -167,7 +167,7 @@ func.func @relu6_decided_in_integers(%q: tensor<2x3x!quant.uniform<u8<7:44>:f32,
 // CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%q)
 // CHECK-NEXT: func.return %[[Y]]
 func.func @unmoved_relu(%q: tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>> {
-  // expected-remark@+1 {{onnx.Relu 'onnx.Relu': the storage range goes beyond the activation's, so it stays as a clamp [fold-activation: range-wider]}}
+  // expected-remark@+1 {{onnx.Relu 'onnx.Relu': the storage range exceeds the range of the activation, so it stays as a clamp [fold-activation: range-wider]}}
   %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>
   func.return %y : tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>
 }

@@ -58,7 +58,7 @@ func.func @unmoved_others(%x: tensor<3x2xf32>, %z: tensor<*xf32>, %a: tensor<2xi
   %n = onnx.Constant() {value = #onnx.tensor<[1.0, 3.0, 2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %c = onnx.MatMul(%x, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   %t = onnx.Transpose(%c) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the value between has a second consumer [fold-batch-norm: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [fold-batch-norm: second-consumer]}}
   %y = onnx.Add(%t, %s) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
   %d = onnx.MatMul(%x, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   %u = onnx.Transpose(%d) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>

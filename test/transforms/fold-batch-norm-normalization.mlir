@@ -42,7 +42,7 @@ func.func @two_users(%x: tensor<5x2x3xf32>) -> (tensor<5x2x3xf32>, tensor<5x2x3x
 func.func @unmoved_quantizer_between(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> {
   %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{a quantize between rounds, and folding would drop that [fold-batch-norm: quantizer-between]}}
+  // expected-remark@+1 {{a quantize in between rounds, and folding would drop that rounding [fold-batch-norm: quantizer-between]}}
   %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<u16:f32, 0.0002:32768>>
   %y = onnx.Mul(%n, %k) : (tensor<2x3x!quant.uniform<u16:f32, 0.0002:32768>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
@@ -53,7 +53,7 @@ func.func @unmoved_quantizer_between(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.u
 func.func @unmoved_second_consumer(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{the value between has a second consumer [fold-batch-norm: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [fold-batch-norm: second-consumer]}}
   %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %y = onnx.Mul(%n, %k) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y, %n : tensor<2x3xf32>, tensor<2x3xf32>
@@ -68,7 +68,7 @@ func.func @unmoved_other_shift(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<
   %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %l = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{the value between has a second consumer [fold-batch-norm: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [fold-batch-norm: second-consumer]}}
   %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %y = onnx.Add(%n, %k) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %z = onnx.Add(%n, %l) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>

@@ -241,9 +241,9 @@ func.func @shared_weight(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, tenso
 func.func @unmoved_kept_float(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
-  // expected-remark@+1 {{it was asked to stay in float [fold-batch-norm: kept-float]}}
+  // expected-remark@+1 {{--keep-float excludes it [fold-batch-norm: kept-float]}}
   %c = onnx.Conv(%x, %w) attributes {qdialect.keep_float} : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{it was asked to stay in float [fold-batch-norm: kept-float]}}
+  // expected-remark@+1 {{--keep-float excludes it [fold-batch-norm: kept-float]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -598,7 +598,7 @@ func.func @unmoved_vector_product(%x: tensor<3xf32>) -> tensor<2xf32> {
   %r = quant.dcast %w : tensor<3x2x!quant.uniform<i8:f32, 0.25>> to tensor<3x2xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %m = onnx.MatMul(%x, %r) : (tensor<3xf32>, tensor<3x2xf32>) -> tensor<2xf32>
-  // expected-remark@+1 {{onnxruntime refuses a vector's product with a sum behind it [fold-batch-norm: vector-product]}}
+  // expected-remark@+1 {{onnxruntime does not load a vector's product followed by an Add [fold-batch-norm: vector-product]}}
   %y = onnx.Sub(%k, %m) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
 }

@@ -28,7 +28,7 @@ func.func @repeated(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2
 // CHECK-NEXT: quant.qcast
 func.func @unmoved_one_other_zero_point(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>> {
   %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  // expected-remark@+1 {{a pair of casts with other parameters rounds a second time [fold-casts: other-parameters]}}
   %y = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>>
   func.return %y : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>>
 }
@@ -52,7 +52,7 @@ func.func @pair_with_a_reader(%q: tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,
 // CHECK-NEXT: func.return %[[Q]], %[[X]]
 func.func @read_through(%q: tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>) -> (tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>) {
   %x = quant.dcast %q : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
-  // expected-remark@+1 {{not every stored integer survives the way through float [fold-casts: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: wide-storage]}}
   %y = quant.qcast %x : tensor<3x2xf16> to tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>
   %z = quant.dcast %y : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
   func.return %y, %z : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>
@@ -68,7 +68,7 @@ func.func @read_through(%q: tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>) -> 
 func.func @equal_readings(%i: tensor<3x2xui8>) -> (tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>, tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>) {
   %a = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
   %x = quant.dcast %a : tensor<3x2x!quant.uniform<u8:f32, 0.02:7>> to tensor<3x2xf32>
-  // expected-remark@+1 {{a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  // expected-remark@+1 {{a pair of casts with other parameters rounds a second time [fold-casts: other-parameters]}}
   %y = quant.qcast %x : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>
   %b = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
   %u = quant.dcast %b : tensor<3x2x!quant.uniform<u8:f32, 0.02:7>> to tensor<3x2xf32>
@@ -133,7 +133,7 @@ func.func @storage(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<2xi
 // CHECK-NEXT: func.return %[[Y]]
 func.func @unmoved_other_scale(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<u8:f32, 0.03:13>> {
   %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
-  // expected-remark@+1 {{quant.qcast 'quant.qcast': a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  // expected-remark@+1 {{quant.qcast 'quant.qcast': a pair of casts with other parameters rounds a second time [fold-casts: other-parameters]}}
   %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
   func.return %y : tensor<2x!quant.uniform<u8:f32, 0.03:13>>
 }
@@ -155,7 +155,7 @@ func.func @unmoved_other_bounds(%q: tensor<2x!quant.uniform<i8:f32, 0.02:13>>) -
 // CHECK-NEXT: quant.qcast %[[X]]
 func.func @unmoved_wide_storage(%q: tensor<2x!quant.uniform<i32:f32, 0.02>>) -> tensor<2x!quant.uniform<i32:f32, 0.02>> {
   %x = quant.dcast %q : tensor<2x!quant.uniform<i32:f32, 0.02>> to tensor<2xf32>
-  // expected-remark@+1 {{not every stored integer survives the way through float [fold-casts: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: wide-storage]}}
   %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i32:f32, 0.02>>
   func.return %y : tensor<2x!quant.uniform<i32:f32, 0.02>>
 }
@@ -223,7 +223,7 @@ func.func @unmoved_narrow_weight() -> tensor<2xf32> {
 // CHECK-LABEL: func.func @unmoved_narrow_users(
 // CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
 func.func @unmoved_narrow_users(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> {
-  // expected-remark@+1 {{an op takes the narrower type as it is [fold-casts: narrow-users]}}
+  // expected-remark@+1 {{another consumer has a kernel for the narrower type [fold-casts: narrow-users]}}
   %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
   func.return %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
 }
@@ -231,7 +231,7 @@ func.func @unmoved_narrow_users(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8
 // CHECK-LABEL: func.func @unmoved_narrow_channels(
 // CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
 func.func @unmoved_narrow_channels(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-remark@+1 {{Clip has one bound, the channels have several [fold-casts: clip-per-axis]}}
+  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [fold-casts: clip-per-axis]}}
   %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
   %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>> to tensor<2xf32>
   func.return %d : tensor<2xf32>

@@ -139,7 +139,7 @@ func.func @unmoved_quantized_sum() -> tensor<2x!quant.uniform<i8:f32, 0.25:3>> {
 // CHECK: onnx.NonZero(
 func.func @unmoved_result_size() -> tensor<1x?xi64> {
   %a = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so it is not computed in advance [fold-constants: result-size]}}
+  // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so the result is not folded [fold-constants: result-size]}}
   %y = onnx.NonZero(%a) : (tensor<2xf32>) -> tensor<1x?xi64>
   func.return %y : tensor<1x?xi64>
 }

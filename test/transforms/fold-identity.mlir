@@ -75,7 +75,7 @@ func.func @copy_in_a_branch(%c: tensor<i1>, %x: tensor<?x3xf32>) -> tensor<?x3xf
 // CHECK-NEXT: %[[A:.*]] = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: func.return %[[A]]
 func.func @unmoved_type_differs(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{the copy is known to be of another type or shape [fold-identity: type-differs]}}
+  // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
   %a = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
   func.return %a : tensor<2x3xf32>
 }
@@ -127,7 +127,7 @@ func.func @unmoved_training_mode(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT: %[[A:.*]], %[[M:.*]] = onnx.Dropout(%x, _, _)
 // CHECK-NEXT: func.return %[[A]], %[[M]]
 func.func @unmoved_mask_used(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>) {
-  // expected-remark@+1 {{another result of the op is used; use the first result alone [fold-identity: mask-used]}}
+  // expected-remark@+1 {{another result of the op is used; use only the first result [fold-identity: mask-used]}}
   %a, %m = onnx.Dropout(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
   func.return %a, %m : tensor<2x3xf32>, tensor<2x3xi1>
 }

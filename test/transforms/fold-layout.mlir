@@ -175,11 +175,11 @@ func.func @unmoved_scales_along_an_axis(%q: tensor<2x3x!quant.uniform<u8:f32:1, 
 func.func @unmoved_axes_change_places(%x: tensor<2x3x5xf32>) -> (tensor<5x3xf32>, tensor<2x1x3xf32>) {
   %a = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
   %k1 = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
-  // expected-remark@+1 {{the axes that are not reduced would change places [fold-layout: axes-change-places]}}
+  // expected-remark@+1 {{the axes that are not reduced would be permuted [fold-layout: axes-change-places]}}
   %r = onnx.ReduceMax(%a, %k1) {keepdims = 0 : i64} : (tensor<2x5x3xf32>, tensor<1xi64>) -> tensor<5x3xf32>
   %b = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
   %k2 = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
-  // expected-remark@+1 {{the axes that are not reduced would change places [fold-layout: axes-change-places]}}
+  // expected-remark@+1 {{the axes that are not reduced would be permuted [fold-layout: axes-change-places]}}
   %s = onnx.ReduceMax(%b, %k2) : (tensor<2x5x3xf32>, tensor<1xi64>) -> tensor<2x1x3xf32>
   func.return %r, %s : tensor<5x3xf32>, tensor<2x1x3xf32>
 }

@@ -82,7 +82,7 @@ func.func @centered(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<
 func.func @unmoved_centered_crop(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x2x3xf32>) -> tensor<1x3x2x7xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[3, 9] : tensor<2xi64>>} : () -> tensor<2xi64>
   %a = onnx.CenterCropPad(%x, %c) {axes = array<i64: 2, 3>} : (tensor<1x2x5x4xf32>, tensor<2xi64>) -> tensor<1x2x3x9xf32>
-  // expected-remark@+1 {{CenterCropPad crops as well [fold-pad: pad-crops]}}
+  // expected-remark@+1 {{CenterCropPad also removes elements [fold-pad: pad-crops]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x3x9xf32>, tensor<3x2x2x3xf32>) -> tensor<1x3x2x7xf32>
   func.return %y : tensor<1x3x2x7xf32>
 }
@@ -127,7 +127,7 @@ func.func @unmoved_pad_value(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Pad(%x, %p, %v) : (tensor<1x2x5x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{Pad puts in 0.5, a window pads with zero [fold-pad: pad-value]}}
+  // expected-remark@+1 {{Pad inserts 0.5, a window pads with zero [fold-pad: pad-value]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -170,7 +170,7 @@ func.func @unmoved_computed_axes(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32
 func.func @unmoved_pad_crops(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x3xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, -1] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x5xf32>
-  // expected-remark@+1 {{Pad crops on one side [fold-pad: pad-crops]}}
+  // expected-remark@+1 {{Pad has negative pads, which remove elements [fold-pad: pad-crops]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x5xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x3xf32>
   func.return %y : tensor<1x3x6x3xf32>
 }
@@ -194,7 +194,7 @@ func.func @unmoved_pad_shape(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
 func.func @unmoved_pad_channels(%x: tensor<1x1x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x1x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{Pad puts zeros around the batch or the channels [fold-pad: pad-channels]}}
+  // expected-remark@+1 {{Pad adds zeros along the batch or channel axis [fold-pad: pad-channels]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -216,7 +216,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>, %w: tensor<3x2x4x3xf32>) -> t
 func.func @unmoved_auto_pad(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x9x10xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{the window works its pads out by itself [fold-pad: auto-pad]}}
+  // expected-remark@+1 {{auto_pad computes the pads of the window [fold-pad: auto-pad]}}
   %y = onnx.Conv(%a, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x9x10xf32>
   func.return %y : tensor<1x3x9x10xf32>
 }

@@ -70,7 +70,7 @@ func.func @unmoved_not_depthwise(%x: tensor<1x1x5x3xf32>) -> tensor<1x1x5x3xf32>
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %v = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<1x2x1x1xf32>>} : () -> tensor<1x2x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{an op that sums over channels follows [fold-scales: not-depthwise]}}
+  // expected-remark@+1 {{the consumer sums over channels [fold-scales: not-depthwise]}}
   %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %v) : (tensor<1x2x5x3xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x5x3xf32>
@@ -96,7 +96,7 @@ func.func @unmoved_spread(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf32> {
 func.func @unmoved_second_consumer(%x: tensor<1x1x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{the value between has a second consumer [fold-scales: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [fold-scales: second-consumer]}}
   %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
@@ -164,11 +164,11 @@ func.func @unmoved_bound_within(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>
   %below = onnx.Constant() {value = #onnx.tensor<[-0.125] : tensor<f32>>} : () -> tensor<f32>
   %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %k = onnx.Clip(%x, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{a channel goes beyond 6, which the clamp does not [fold-scales: bound-within]}}
+  // expected-remark@+1 {{a channel exceeds the upper bound 6 of the clamp [fold-scales: bound-within]}}
   %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>> to tensor<1x2x5x3xf32>
   %l = onnx.Clip(%x, %below, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{a channel goes below -0.125, which the clamp does not [fold-scales: bound-within]}}
+  // expected-remark@+1 {{a channel goes below the lower bound -0.125 of the clamp [fold-scales: bound-within]}}
   %p = quant.qcast %l : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
   %e = quant.dcast %p : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
   func.return %d, %e : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
@@ -180,7 +180,7 @@ func.func @unmoved_other_shape(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
   %below = onnx.Constant() {value = #onnx.tensor<[-1.0] : tensor<f32>>} : () -> tensor<f32>
   %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %k = onnx.Clip(%x, %below, %largest) : (tensor<?x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the clamp states sizes that are not known of its operand [fold-scales: other-shape]}}
+  // expected-remark@+1 {{the result of the clamp has known sizes that its operand does not have [fold-scales: other-shape]}}
   %q = quant.qcast %k : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>>
   %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>> to tensor<2x3xf32>
   func.return %d : tensor<2x3xf32>
@@ -192,7 +192,7 @@ func.func @unmoved_clamp_read(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, 
   %least = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %k = onnx.Clip(%x, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{the value between has a second consumer [fold-scales: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [fold-scales: second-consumer]}}
   %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
   func.return %d, %k : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>

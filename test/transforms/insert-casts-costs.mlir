@@ -7,7 +7,7 @@
 // CHECK-NEXT: func.return %p : tensor<5x2xf32>
 func.func @unmoved_float_faster(%x: tensor<5x3xf32> {qdialect.range = array<f64: -1.0, 2.0>}) -> tensor<5x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 0.5, 0.25, 0.0, 4.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
-  // expected-remark@+1 {{float is expected to be as fast here, casts included [insert-casts: float-faster]}}
+  // expected-remark@+1 {{integers are not expected to be faster here, including the casts [insert-casts: float-faster]}}
   %p = onnx.MatMul(%x, %w) attributes {qdialect.range = array<f64: -3.0, 4.0>} : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
   func.return %p : tensor<5x2xf32>
 }

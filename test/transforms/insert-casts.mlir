@@ -89,7 +89,7 @@ func.func @residual(%x: tensor<5x3xf32> {qdialect.range = array<f64: -1.0, 2.0>}
 // CHECK-NEXT: func.return %p : tensor<5x2xf32>
 func.func @unmoved_no_range(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 0.5, 0.25, 0.0, 4.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
-  // expected-remark@+1 {{no range is known of what the op takes or makes; calibrate the model [insert-casts: no-range]}}
+  // expected-remark@+1 {{an operand or the result has no range; calibrate the model [insert-casts: no-range]}}
   %p = onnx.MatMul(%x, %w) attributes {qdialect.range = array<f64: -3.0, 4.0>} : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
   func.return %p : tensor<5x2xf32>
 }

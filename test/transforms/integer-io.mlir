@@ -57,7 +57,7 @@ func.func @indices(%x: tensor<2x3xf32>, %i: tensor<4xi64>) -> tensor<2x4xf32> {
 // CHECK-LABEL: func.func @unmoved_float_input(%x: tensor<2x3xf32>) -> tensor<2x3xui8>
 // CHECK-NEXT: %[[X:.*]] = quant.qcast %x
 // CHECK: onnx.Relu(%x)
-// expected-remark@+1 {{an input is not quantized to 8 bits or more by every user alike, so it stays float [integer-io: float-input]}}
+// expected-remark@+1 {{not every consumer quantizes the input with the same parameters in 8 bits or more, so it stays float [integer-io: float-input]}}
 func.func @unmoved_float_input(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
@@ -91,7 +91,7 @@ func.func @unmoved_float_output(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
   %n = onnx.Neg(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{an output is not made by a dequantize of 8 bits or more, so it stays float [integer-io: float-output]}}
+  // expected-remark@+1 {{the output is not the result of a dequantize of 8 bits or more, so it stays float [integer-io: float-output]}}
   func.return %n, %r : tensor<2x3xf32>, tensor<2x3xf32>
 }
 

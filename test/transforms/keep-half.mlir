@@ -14,7 +14,7 @@ func.func @unmoved_half_precision(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
   %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
   // expected-remark@+1 {{[fold-identity: half-precision]}}
   %t = onnx.Identity(%s) : (tensor<f16>) -> tensor<f16>
-  // expected-remark@+1 {{whether onnxruntime rounds between two ops in half precision depends on their neighbours, so nothing moves; allow --exactness close [raise-qdq: half-precision]}}
+  // expected-remark@+1 {{whether onnxruntime rounds to half precision between two ops depends on these, so the op is not rewritten; allow --exactness close [raise-qdq: half-precision]}}
   %q = onnx.QuantizeLinear(%x, %t, %z) : (tensor<2x3xf16>, tensor<f16>, tensor<ui8>) -> tensor<2x3xui8>
   // expected-remark@+1 {{[raise-qdq: half-precision]}}
   %r = onnx.DequantizeLinear(%q, %t, %z) : (tensor<2x3xui8>, tensor<f16>, tensor<ui8>) -> tensor<2x3xf16>

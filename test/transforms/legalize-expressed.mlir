@@ -47,7 +47,7 @@ func.func @already_f32(%x: tensor<2x3x!quant.uniform<u8:f32, 0.03125:9>>) -> ten
 // CHECK-NOT: scast
 // CHECK: onnx.MatMul{{.*}} -> tensor<2x4xf16>
 func.func @unmoved_float_result(%x: tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, %w: tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4xf16> {
-  // expected-remark@+1 {{the result is in half precision, the integer kernels make f32; quantize it [legalize-expressed: float-result]}}
+  // expected-remark@+1 {{the result is in half precision, integer kernels return f32; quantize it [legalize-expressed: float-result]}}
   %y = onnx.MatMul(%x, %w) : (tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4xf16>
   func.return %y : tensor<2x4xf16>
 }
@@ -75,7 +75,7 @@ func.func @unmoved_blocks(%x: tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5
 // CHECK-LABEL: func.func @unmoved_fine_result(
 // CHECK: onnx.LeakyRelu(%x) {{.*}}-> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
 func.func @unmoved_fine_result(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>> {
-  // expected-remark@+1 {{half precision rounds by several steps of more than 8 bits, which f32 would not [legalize-expressed: fine-result]}}
+  // expected-remark@+1 {{rounding to half precision spans several steps of this type, so f32 would give another result [legalize-expressed: fine-result]}}
   %y = onnx.LeakyRelu(%x) {alpha = 0.2 : f32} : (tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
   func.return %y : tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
 }

@@ -49,7 +49,7 @@ func.func @behind_float(%q: tensor<2x32x32x!x>, %b: tensor<32xf32>) -> tensor<2x
 // CHECK: func.return
 func.func @unmoved_no_tiles(%q: tensor<2x49x49x!x>, %b: tensor<2x49x24xf32>) -> tensor<2x49x24xf32> {
   %1 = quant.qcast %b : tensor<2x49x24xf32> to tensor<2x49x24x!y>
-  // expected-remark@+1 {{the smaller axis of the operand is no multiple of 16 [legalize-operands: no-tiles]}}
+  // expected-remark@+1 {{the smaller axis of the operand is not a multiple of 16 [legalize-operands: no-tiles]}}
   %2 = onnx.MatMul(%q, %1) : (tensor<2x49x49x!x>, tensor<2x49x24x!y>) -> tensor<2x49x24xf32>
   func.return %2 : tensor<2x49x24xf32>
 }
@@ -59,7 +59,7 @@ func.func @unmoved_no_tiles(%q: tensor<2x49x49x!x>, %b: tensor<2x49x24xf32>) -> 
 // CHECK: func.return
 func.func @unmoved_second_consumer(%q: tensor<2x32x32x!x>, %b: tensor<2x32x32xf32>) -> (tensor<2x32x32xf32>, tensor<2x32x32x!y>) {
   %1 = quant.qcast %b : tensor<2x32x32xf32> to tensor<2x32x32x!y>
-  // expected-remark@+1 {{the value between has a second consumer [legalize-operands: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [legalize-operands: second-consumer]}}
   %2 = onnx.MatMul(%q, %1) : (tensor<2x32x32x!x>, tensor<2x32x32x!y>) -> tensor<2x32x32xf32>
   func.return %2, %1 : tensor<2x32x32xf32>, tensor<2x32x32x!y>
 }

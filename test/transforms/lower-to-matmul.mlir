@@ -33,7 +33,7 @@ func.func @image(%x: tensor<?x21x16x12xf32>) -> tensor<?x21x8x96xf32> {
 // CHECK: onnx.Resize
 func.func @unmoved_small_matrices(%x: tensor<?x64x5x6xf32>) -> tensor<?x64x8x6xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.6, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  // expected-remark@+1 {{a matrix product with rows this long takes as long [lower-to-matmul: does-not-pay]}}
   %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x64x5x6xf32>, tensor<4xf32>) -> tensor<?x64x8x6xf32>
   func.return %y : tensor<?x64x8x6xf32>
 }
@@ -53,14 +53,14 @@ func.func @unmoved_channels_last(%x: tensor<1x48x9x9xui8>, %w: tensor<48x48x1x1x
   %0 = onnx.QLinearConv(%x, %a, %z, %w, %a, %wz, %a, %z) {kernel_shape = array<i64: 1, 1>} : (tensor<1x48x9x9xui8>, tensor<f32>, tensor<ui8>, tensor<48x48x1x1xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x48x9x9xui8>
   %1 = quant.scast %0 : tensor<1x48x9x9xui8> to tensor<1x48x9x9x!quant.uniform<u8:f32, 0.1:3>>
   %2 = quant.dcast %1 : tensor<1x48x9x9x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x9x9xf32>
-  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  // expected-remark@+1 {{a matrix product with rows this long takes as long [lower-to-matmul: does-not-pay]}}
   %3 = onnx.Resize(%2, _, %s) {mode = "linear"} : (tensor<1x48x9x9xf32>, tensor<4xf32>) -> tensor<1x48x18x18xf32>
   %4 = quant.qcast %3 : tensor<1x48x18x18xf32> to tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>>
   %5 = quant.scast %4 : tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x18x18xui8>
   %6 = onnx_ms.QLinearAdd(%5, %a, %z, %5, %a, %z, %a, %z) : (tensor<1x48x18x18xui8>, tensor<f32>, tensor<ui8>, tensor<1x48x18x18xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x48x18x18xui8>
   %7 = quant.scast %6 : tensor<1x48x18x18xui8> to tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>>
   %8 = quant.dcast %7 : tensor<1x48x18x18x!quant.uniform<u8:f32, 0.1:3>> to tensor<1x48x18x18xf32>
-  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  // expected-remark@+1 {{a matrix product with rows this long takes as long [lower-to-matmul: does-not-pay]}}
   %9 = onnx.Resize(%8, _, %s) {mode = "linear"} : (tensor<1x48x18x18xf32>, tensor<4xf32>) -> tensor<1x48x36x36xf32>
   %10 = onnx.Relu(%9) : (tensor<1x48x36x36xf32>) -> tensor<1x48x36x36xf32>
   %11 = quant.qcast %10 : tensor<1x48x36x36xf32> to tensor<1x48x36x36x!quant.uniform<u8:f32, 0.1:3>>
@@ -81,7 +81,7 @@ func.func @unmoved_blocks(%x: tensor<1x32x16x16xf32>, %w: tensor<32x32x1x1xf32>)
   %2 = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %1 = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.5, 1.5] : tensor<4xf32>>} : () -> tensor<4xf32>
   %a = onnx.Conv(%x, %w) {kernel_shape = array<i64: 1, 1>} : (tensor<1x32x16x16xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x16x16xf32>
-  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  // expected-remark@+1 {{a matrix product with rows this long takes as long [lower-to-matmul: does-not-pay]}}
   %b = onnx.Resize(%a, _, %2) {mode = "linear"} : (tensor<1x32x16x16xf32>, tensor<4xf32>) -> tensor<1x32x32x32xf32>
   %c = onnx.Conv(%b, %w) {kernel_shape = array<i64: 1, 1>} : (tensor<1x32x32x32xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x32x32xf32>
   %d = onnx.Resize(%c, _, %1) {mode = "linear"} : (tensor<1x32x32x32xf32>, tensor<4xf32>) -> tensor<1x32x48x48xf32>
@@ -107,7 +107,7 @@ func.func @bytes(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x24xui8> {
 // CHECK: onnx.Resize
 func.func @unmoved_rounded_sums(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x36xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 3.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{float32 rounds the sums, so that truncated to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
+  // expected-remark@+1 {{float32 rounds the sums, so after truncation to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
   %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xui8>, tensor<4xf32>) -> tensor<?x21x16x36xui8>
   func.return %y : tensor<?x21x16x36xui8>
 }
@@ -132,7 +132,7 @@ func.func @volume(%x: tensor<?x9x5x20x21xf32>) -> tensor<?x9x10x20x21xf32> {
 // ALWAYS: onnx.MatMul
 func.func @unmoved_short(%x: tensor<1x2x3xf32>) -> tensor<1x2x4xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.34] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  // expected-remark@+1 {{a matrix product with rows this long takes as long [lower-to-matmul: does-not-pay]}}
   %y = onnx.Resize(%x, %s) {mode = "linear"} : (tensor<1x2x3xf32>, tensor<3xf32>) -> tensor<1x2x4xf32>
   func.return %y : tensor<1x2x4xf32>
 }
@@ -145,7 +145,7 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
   %r = onnx.Constant() {value = #onnx.tensor<[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5] : tensor<8xf32>>} : () -> tensor<8xf32>
   %one = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %0 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
-  // expected-remark@+1 {{Resize counts pixels by tf_crop_and_resize [lower-to-matmul: resize-mode]}}
+  // expected-remark@+1 {{Resize has the coordinate transformation tf_crop_and_resize [lower-to-matmul: resize-mode]}}
   %1 = onnx.Resize(%x, %r, %s) {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x21x4x6xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   // expected-remark@+1 {{Resize has antialias or a keep_aspect_ratio_policy [lower-to-matmul: resize-mode]}}
   %2 = onnx.Resize(%x, _, %s) {mode = "linear", antialias = 1 : i64} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
@@ -160,12 +160,12 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
 func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: tensor<*xf32>, %k: tensor<4xf32>, %d: tensor<1x9x4x6xf32>) -> (tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>, tensor<*xf32>) {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %t = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{how long axis 2 is, or becomes, is not known [lower-to-matmul: dynamic-shape]}}
+  // expected-remark@+1 {{the size of axis 2 is unknown, in the operand or in the result [lower-to-matmul: dynamic-shape]}}
   %0 = onnx.Resize(%a, _, %s) {mode = "linear"} : (tensor<1x21x?x6xf32>, tensor<4xf32>) -> tensor<1x21x?x6xf32>
-  // expected-remark@+1 {{a size behind the axis is not known, so it is not moved to the end [lower-to-matmul: dynamic-shape]}}
+  // expected-remark@+1 {{a size after the axis is unknown, so the axis cannot be moved to the end [lower-to-matmul: dynamic-shape]}}
   %1 = onnx.Resize(%b, _, %t) {mode = "linear"} : (tensor<1x5x?x6xf32>, tensor<4xf32>) -> tensor<1x10x?x6xf32>
   %2 = onnx.Resize(%c, _, %s) {mode = "linear"} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
-  // expected-remark@+1 {{an axis, index or size that decides where scales go is computed [lower-to-matmul: computed-parameter]}}
+  // expected-remark@+1 {{an axis, index or size that determines the axis of the scales is computed [lower-to-matmul: computed-parameter]}}
   %3 = onnx.Resize(%d, _, %k) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<1x9x8x6xf32>
   // expected-remark@+1 {{[lower-to-matmul: unknown-rank]}}
   %4 = onnx.Resize(%d, _, %s) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<*xf32>

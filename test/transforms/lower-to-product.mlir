@@ -108,7 +108,7 @@ func.func @unmoved_zero_point(%x: tensor<1x16x2x2xf32>, %u: tensor<ui8>) -> tens
   %v = onnx.Constant() {value = #onnx.tensor<[123] : tensor<ui8>>} : () -> tensor<ui8>
   %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<1x16x2x2xf32>) -> (tensor<1x16x2x2xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{the zero point or the scale is not that of the quantize [lower-to-product: other-zero-point]}}
+  // expected-remark@+1 {{the zero point or the scale differs from that of the quantize [lower-to-product: other-zero-point]}}
   %i = onnx.ConvInteger(%q, %w, %u, %v) : (tensor<1x16x2x2xui8>, tensor<16x16x1x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<1x16x2x2xi32>
   %f = onnx.Cast(%i) {to = 1 : i64} : (tensor<1x16x2x2xi32>) -> tensor<1x16x2x2xf32>
   %m = onnx.Mul(%s, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -181,7 +181,7 @@ func.func @unmoved_does_not_pay(%x: tensor<1x16x64x64xf32>) -> tensor<1x16x64x64
   %v = onnx.Constant() {value = #onnx.tensor<[123] : tensor<ui8>>} : () -> tensor<ui8>
   %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<1x16x64x64xf32>) -> (tensor<1x16x64x64xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{a sum of integers, scaled by ops of its own, takes as long [lower-to-product: does-not-pay]}}
+  // expected-remark@+1 {{an integer sum with separate scaling ops takes as long [lower-to-product: does-not-pay]}}
   %i = onnx.ConvInteger(%q, %w, %z, %v) : (tensor<1x16x64x64xui8>, tensor<16x16x1x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<1x16x64x64xi32>
   %f = onnx.Cast(%i) {to = 1 : i64} : (tensor<1x16x64x64xi32>) -> tensor<1x16x64x64xf32>
   %m = onnx.Mul(%s, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>

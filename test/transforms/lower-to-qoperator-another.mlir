@@ -68,7 +68,7 @@ func.func @line_within(%x: tensor<2x3x!z>) -> tensor<2x3x!quant.uniform<i8:f32, 
 // CHECK-NOT: onnx_ms.
 // CHECK: func.return
 func.func @unmoved_line(%x: tensor<2x3x!x>, %t: tensor<2x3x!quant.uniform<u8:f32, 1.0e-38:3>>) -> (tensor<2x3x!y>, tensor<2x3x!y>) {
-  // expected-remark@+1 {{the slope times the operand's scale is no positive number of full precision [lower-to-qoperator: scale-value]}}
+  // expected-remark@+1 {{the slope times the operand's scale is not positive, or is subnormal [lower-to-qoperator: scale-value]}}
   %a = onnx.HardSigmoid(%x) {alpha = -0.25 : f32} : (tensor<2x3x!x>) -> tensor<2x3x!y>
   // expected-remark@+1 {{[lower-to-qoperator: scale-value]}}
   %b = onnx.HardSigmoid(%t) : (tensor<2x3x!quant.uniform<u8:f32, 1.0e-38:3>>) -> tensor<2x3x!y>

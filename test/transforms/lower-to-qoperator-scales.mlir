@@ -56,7 +56,7 @@ func.func @bias_of_dynamic_product(%x: tensor<5x3x16xf32>, %w: tensor<16x2xi8>, 
 func.func @unmoved_bias_shape(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> tensor<5x3x2xf32> {
   %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5, 0.5] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
   %p = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
-  // expected-remark@+1 {{what is added is not one float for each column [lower-to-qoperator: bias-shape]}}
+  // expected-remark@+1 {{the addend is not one float for each column [lower-to-qoperator: bias-shape]}}
   %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<3x1xf32>) -> tensor<5x3x2xf32>
   func.return %y : tensor<5x3x2xf32>
 }
@@ -66,7 +66,7 @@ func.func @unmoved_bias_shape(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> tenso
 func.func @unmoved_product_read(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> (tensor<5x3x2xf32>, tensor<5x3x2xf32>) {
   %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
   %p = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
-  // expected-remark@+1 {{the value between has a second consumer [lower-to-qoperator: second-consumer]}}
+  // expected-remark@+1 {{the value in between has a second consumer [lower-to-qoperator: second-consumer]}}
   %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<2xf32>) -> tensor<5x3x2xf32>
   func.return %y, %p : tensor<5x3x2xf32>, tensor<5x3x2xf32>
 }

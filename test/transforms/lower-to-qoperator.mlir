@@ -323,7 +323,7 @@ func.func @unmoved_dilated_pool(%a: tensor<1x2x5x5x!x>) -> tensor<1x2x3x3x!y> {
 // CHECK: %[[T:.*]] = onnx.AveragePool(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_ragged_pool(%a: tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y> {
-  // expected-remark@+1 {{a window ends beyond the padding, and the kernel counts that part where the op does not [lower-to-qoperator: ragged-pool]}}
+  // expected-remark@+1 {{a window ends beyond the padding, and the kernel counts that part in the mean, the op does not [lower-to-qoperator: ragged-pool]}}
   %t = onnx.AveragePool(%a) {ceil_mode = 1 : i64, count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y>
   func.return %t : tensor<1x2x3x2x!y>
 }
@@ -342,7 +342,7 @@ func.func @unmoved_pool_of_open_size(%a: tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_clip_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!w> {
   %h = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{Clip has one bound, the channels have several [lower-to-qoperator: clip-per-axis]}}
+  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [lower-to-qoperator: clip-per-axis]}}
   %t = onnx.Clip(%a, _, %h) : (tensor<2x3x!w>, tensor<f32>) -> tensor<2x3x!w>
   func.return %t : tensor<2x3x!w>
 }
@@ -352,7 +352,7 @@ func.func @unmoved_clip_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!w> {
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_pad_per_axis(%a: tensor<2x3x!w>) -> tensor<2x6x!w> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{Pad has one value, the channels have several [lower-to-qoperator: pad-value-per-axis]}}
+  // expected-remark@+1 {{Pad has one value, stored as a different integer in each channel [lower-to-qoperator: pad-value-per-axis]}}
   %t = onnx.Pad(%a, %p) : (tensor<2x3x!w>, tensor<4xi64>) -> tensor<2x6x!w>
   func.return %t : tensor<2x6x!w>
 }
@@ -362,7 +362,7 @@ func.func @unmoved_pad_per_axis(%a: tensor<2x3x!w>) -> tensor<2x6x!w> {
 // CHECK-LABEL: func.func @unmoved_short_softmax(
 // CHECK-NEXT: onnx.Softmax(%a)
 func.func @unmoved_short_softmax(%a: tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>> {
-  // expected-remark@+1 {{the kernel overflows at this scale for a row so short, or of unknown length [lower-to-qoperator: short-softmax]}}
+  // expected-remark@+1 {{the kernel overflows at this scale for a row this short, or of unknown length [lower-to-qoperator: short-softmax]}}
   %t = onnx.Softmax(%a) : (tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
   func.return %t : tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
 }
@@ -431,7 +431,7 @@ func.func @weight_only(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
 func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<2x4xi4>>} : () -> tensor<2x4x!quant.uniform<i4:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.125, 1.0}}>>
   %r = quant.dcast %w : tensor<2x4x!quant.uniform<i4:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.125, 1.0}}>> to tensor<2x4xf32>
-  // expected-remark@+1 {{the kernel takes blocks of 16, 32, 64, ... along the inputs alone [lower-to-qoperator: block-size]}}
+  // expected-remark@+1 {{the kernel takes only blocks of 16, 32, 64, ... along the inputs [lower-to-qoperator: block-size]}}
   %y = onnx.Gemm(%x, %r) {transB = 1 : i64} : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -547,7 +547,7 @@ func.func @arg_max(%a: tensor<4x9x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x
 // CHECK: %[[T:.*]] = onnx.ArgMax(%a)
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64> {
-  // expected-remark@+1 {{ArgMax of bytes is fast along the last axis only [lower-to-qoperator: strided-search]}}
+  // expected-remark@+1 {{ArgMax on bytes is fast only along the last axis [lower-to-qoperator: strided-search]}}
   %t = onnx.ArgMax(%a) {axis = 1 : i64} : (tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64>
   func.return %t : tensor<1x1x4xi64>
 }

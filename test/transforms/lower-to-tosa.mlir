@@ -182,7 +182,7 @@ func.func @nearest(%x: tensor<1x2x8x4x!x>) -> tensor<1x2x3x7x!x> {
 // CHECK-LABEL: func.func @unmoved_float_value(
 // CHECK: onnx.Sin
 func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{a float is no value of the integer profile; quantize every operand and result [lower-to-tosa: float-value]}}
+  // expected-remark@+1 {{the integer profile has no float tensors; quantize every operand and result [lower-to-tosa: float-value]}}
   %y = onnx.Add(%x, %z) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   // expected-remark@+1 {{Sin has no form in TOSA's integer profile [lower-to-tosa: no-form]}}
   %s = onnx.Sin(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -192,11 +192,11 @@ func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tens
 // CHECK-LABEL: func.func @unmoved_float_inside(
 // CHECK: onnx.Sin
 func.func @unmoved_float_inside(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
-  // expected-remark@+1 {{a float is made here, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-output]}}
+  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-output]}}
   %r = quant.dcast %x : tensor<2x3x!x> to tensor<2x3xf32>
   // expected-remark@+1 {{Sin has no form in TOSA's integer profile [lower-to-tosa: no-form]}}
   %s = onnx.Sin(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{a float is quantized here, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-input]}}
+  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-input]}}
   %y = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!x>
   func.return %y : tensor<2x3x!x>
 }
@@ -204,9 +204,9 @@ func.func @unmoved_float_inside(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
 // CHECK-LABEL: func.func @unmoved_float_ends(
 // CHECK: quant.qcast
 func.func @unmoved_float_ends(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{a float is quantized here, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-input]}}
+  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-input]}}
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
-  // expected-remark@+1 {{a float is made here, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-output]}}
+  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-output]}}
   %y = quant.dcast %q : tensor<2x3x!x> to tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -223,7 +223,7 @@ func.func @unmoved_storage_type(%x: tensor<2x3x!h>, %z: tensor<2x3x!h>) -> tenso
 // CHECK: onnx.Reshape
 func.func @unmoved_other_type(%x: tensor<2x3x!x>) -> tensor<6x!y> {
   %s = onnx.Constant() {value = #onnx.tensor<[6] : tensor<1xi64>>} : () -> tensor<1xi64>
-  // expected-remark@+1 {{the result is of another quantized type than what is moved; requantize it [lower-to-tosa: other-type]}}
+  // expected-remark@+1 {{the quantized types of result and operand differ; requantize it [lower-to-tosa: other-type]}}
   %y = onnx.Reshape(%x, %s) : (tensor<2x3x!x>, tensor<1xi64>) -> tensor<6x!y>
   func.return %y : tensor<6x!y>
 }
@@ -273,7 +273,7 @@ func.func @unmoved_gemm_form(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
 // CHECK-LABEL: func.func @unmoved_batch_broadcast(
 // CHECK: onnx.MatMul
 func.func @unmoved_batch_broadcast(%x: tensor<3x5x!x>, %z: tensor<2x5x4x!w>) -> tensor<2x3x4x!y> {
-  // expected-remark@+1 {{one stack of matrices is repeated for another [lower-to-tosa: batch-broadcast]}}
+  // expected-remark@+1 {{the batch axes of the operands are broadcast [lower-to-tosa: batch-broadcast]}}
   %y = onnx.MatMul(%x, %z) : (tensor<3x5x!x>, tensor<2x5x4x!w>) -> tensor<2x3x4x!y>
   func.return %y : tensor<2x3x4x!y>
 }
@@ -281,7 +281,7 @@ func.func @unmoved_batch_broadcast(%x: tensor<3x5x!x>, %z: tensor<2x5x4x!w>) -> 
 // CHECK-LABEL: func.func @unmoved_dilated_pool(
 // CHECK: onnx.MaxPool
 func.func @unmoved_dilated_pool(%x: tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x> {
-  // expected-remark@+1 {{TOSA has no pool of pixels that lie apart [lower-to-tosa: dilated-pool]}}
+  // expected-remark@+1 {{TOSA has no dilated pools [lower-to-tosa: dilated-pool]}}
   %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x>
   func.return %y : tensor<1x2x3x4x!x>
 }
@@ -290,7 +290,7 @@ func.func @unmoved_dilated_pool(%x: tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x> {
 // CHECK: onnx.Pad
 func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, -1] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{Pad of the mode reflect, or one that cuts elements off too [lower-to-tosa: pad-mode]}}
+  // expected-remark@+1 {{Pad has the mode reflect, or also removes elements [lower-to-tosa: pad-mode]}}
   %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<2x3x!x>, tensor<4xi64>) -> tensor<2x3x!x>
   func.return %y : tensor<2x3x!x>
 }
@@ -299,7 +299,7 @@ func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
 // CHECK: onnx.LayerNormalization
 func.func @unmoved_statistics_used(%x: tensor<2x3x!x>) -> (tensor<2x3x!y>, tensor<2x1xf32>) {
   %g = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5, -2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{the mean or the deviation is read [lower-to-tosa: statistics-used]}}
+  // expected-remark@+1 {{the mean or the deviation is used [lower-to-tosa: statistics-used]}}
   %y, %m = onnx.LayerNormalization(%x, %g) : (tensor<2x3x!x>, tensor<3xf32>) -> (tensor<2x3x!y>, tensor<2x1xf32>)
   func.return %y, %m : tensor<2x3x!y>, tensor<2x1xf32>
 }
@@ -316,7 +316,7 @@ func.func @unmoved_computed_parameter(%c: tensor<2x3xi1>, %x: tensor<2x3x!x>) ->
 // CHECK: onnx.Resize
 func.func @unmoved_resize_mode(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x6x8x!x> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{TOSA has no such interpolation, or not from these sizes [lower-to-tosa: resize-mode]}}
+  // expected-remark@+1 {{TOSA has no such interpolation, or not for these sizes [lower-to-tosa: resize-mode]}}
   %y = onnx.Resize(%x, _, %s) {mode = "cubic"} : (tensor<1x2x3x4x!x>, tensor<4xf32>) -> tensor<1x2x6x8x!x>
   func.return %y : tensor<1x2x6x8x!x>
 }

@@ -35,7 +35,7 @@ func.func @unmoved_computed_weight(%x: tensor<5x4x3xf32>, %w: tensor<1x8x3xf32>,
 // CHECK-LABEL: func.func @unmoved_batch_first(
 // CHECK: onnx.LSTM(
 func.func @unmoved_batch_first(%x: tensor<4x5x3xf32>, %w: tensor<1x8x3xf32>, %r: tensor<1x8x2xf32>) -> tensor<4x5x1x2xf32> {
-  // expected-remark@+1 {{the kernel takes time first, the op has the batch first; export the model with layout 0 [quantize-recurrent: batch-first]}}
+  // expected-remark@+1 {{the kernel takes the time axis first, the op has the batch axis first; export the model with layout 0 [quantize-recurrent: batch-first]}}
   %y = onnx.LSTM(%x, %w, %r) {hidden_size = 2 : i64, layout = 1 : i64} : (tensor<4x5x3xf32>, tensor<1x8x3xf32>, tensor<1x8x2xf32>) -> tensor<4x5x1x2xf32>
   func.return %y : tensor<4x5x1x2xf32>
 }

@@ -351,7 +351,7 @@ func.func @unmoved_wide_range(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[65536.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{no integer of 8 or 16 bits holds [0, 65536] [raise-arithmetic: wide-range]}}
+  // expected-remark@+1 {{no 8-bit or 16-bit type holds [0, 65536] [raise-arithmetic: wide-range]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
@@ -370,7 +370,7 @@ func.func @unmoved_zero_point_outside(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{the zero point 300 is none of the stored integers [raise-arithmetic: zero-point-outside]}}
+  // expected-remark@+1 {{the zero point 300 is outside the storage range [raise-arithmetic: zero-point-outside]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
@@ -389,7 +389,7 @@ func.func @unmoved_scales_of_elements(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{the scales run along more axes than one [raise-arithmetic: scale-shape]}}
+  // expected-remark@+1 {{the scales run along more than one axis [raise-arithmetic: scale-shape]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>

@@ -76,7 +76,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
 // CHECK-LABEL: func.func @unmoved_unknown_op(
 // CHECK: op_type = "Mystery"
   func.func @unmoved_unknown_op(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-    // expected-remark@+1 {{nothing is known of Mystery in newer opsets [raise-opset: unknown-op]}}
+    // expected-remark@+1 {{Mystery has no known form in newer opsets [raise-opset: unknown-op]}}
     %a = onnx.Custom(%x) {domain = "", op_type = "Mystery"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
     func.return %a : tensor<2x3xf32>
   }

@@ -133,7 +133,7 @@ func.func @unmoved_unfolded_scale(%x: tensor<4xf32>) -> tensor<4xui8> {
   %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f64>>} : () -> tensor<f64>
   %i = onnx.Identity(%c) : (tensor<f64>) -> tensor<f64>
   %s = onnx.Cast(%i) {to = 1 : i64} : (tensor<f64>) -> tensor<f32>
-  // expected-remark@+1 {{scale or zero point is computed of constants alone, and not folded yet; run fold-identity,fold-constants first [raise-qdq: unfolded-scale]}}
+  // expected-remark@+1 {{scale or zero point is computed from constants by nodes that are not folded yet; run fold-identity,fold-constants first [raise-qdq: unfolded-scale]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xui8>
   func.return %q : tensor<4xui8>
 }
@@ -176,7 +176,7 @@ func.func @unmoved_float8(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_integer_input(%x: tensor<4xi32>) -> tensor<4xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{i32 is no float type that quantization expresses [raise-qdq: expressed-type]}}
+  // expected-remark@+1 {{i32 is not an expressed type of quantization [raise-qdq: expressed-type]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xi32>, tensor<f32>) -> tensor<4xui8>
   func.return %q : tensor<4xui8>
 }

@@ -120,7 +120,7 @@ func.func @unmoved_bias_of_rows(%x: tensor<3x4x!x>, %w: tensor<4x3x!v>) -> tenso
 // CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
 func.func @unmoved_sixteen_bits(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>> {
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 0.05] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{no integer kernel makes this result, so the bias stays in float [rescale-bias: no-kernel]}}
+  // expected-remark@+1 {{no integer kernel returns this result, so the bias stays in float [rescale-bias: no-kernel]}}
   %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
   func.return %t : tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
 }
@@ -133,7 +133,7 @@ func.func @unmoved_sixteen_bits(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tenso
 // CHECK-NEXT: onnx.Gemm(%x, %w, %[[B]]) : {{.*}} -> tensor<3x2xf32>
 func.func @unmoved_float_result(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
   %b = onnx.Constant() {value = #onnx.tensor<[0.07, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{the result is float, where half an accumulator step of this bias counts [rescale-bias: float-result]}}
+  // expected-remark@+1 {{the result is float, so rounding this bias by half an accumulator step matters [rescale-bias: float-result]}}
   %s = onnx.Gemm(%x, %w, %b) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
   %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2xf32>
@@ -169,7 +169,7 @@ func.func @unmoved_activation_per_axis(%x: tensor<2x4x!w>, %w: tensor<4x3x!v>) -
 // CHECK: onnx.ConvTranspose({{.*}}tensor<2xf32>) ->
 func.func @unmoved_no_kernel(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>, %i: tensor<1x4x5x5x!x>, %k: tensor<4x2x3x3x!v>) -> (tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25:7}>>, tensor<1x2x7x7x!y>) {
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{no integer kernel makes this result, so the bias stays in float [rescale-bias: no-kernel]}}
+  // expected-remark@+1 {{no integer kernel returns this result, so the bias stays in float [rescale-bias: no-kernel]}}
   %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25:7}>>
   // expected-remark@+1 {{[rescale-bias: no-kernel]}}
   %u = onnx.ConvTranspose(%i, %k, %c) : (tensor<1x4x5x5x!x>, tensor<4x2x3x3x!v>, tensor<2xf32>) -> tensor<1x2x7x7x!y>
@@ -251,7 +251,7 @@ func.func @unmoved_half_a_step(%x: tensor<5x16x!quant.uniform<u16:f32, 0.5>>) ->
 func.func @unmoved_accumulator_overflow(%x: tensor<5x2x!quant.uniform<u16:f32, 0.5:13>>) -> tensor<5x1x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[30000, -20000] : tensor<2x1xi16>>} : () -> tensor<2x1x!quant.uniform<i16:f32, 0.25>>
   %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-  // expected-remark@+1 {{sums can reach 3276100008, int32 ends at 2147483647 [rescale-bias: accumulator-overflow]}}
+  // expected-remark@+1 {{sums can reach 3276100008, int32 holds at most 2147483647 [rescale-bias: accumulator-overflow]}}
   %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<u16:f32, 0.5:13>>, tensor<2x1x!quant.uniform<i16:f32, 0.25>>, tensor<1xf32>) -> tensor<5x1x!y>
   func.return %t : tensor<5x1x!y>
 }
@@ -263,7 +263,7 @@ func.func @unmoved_accumulator_overflow(%x: tensor<5x2x!quant.uniform<u16:f32, 0
 func.func @unmoved_signed_accumulator_overflow(%x: tensor<5x2x!quant.uniform<i16:f32, 0.5:20000>>) -> tensor<5x1x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[30000, -20000] : tensor<2x1xi16>>} : () -> tensor<2x1x!quant.uniform<i16:f32, 0.25>>
   %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-  // expected-remark@+1 {{sums can reach 2638400008, int32 ends at 2147483647 [rescale-bias: accumulator-overflow]}}
+  // expected-remark@+1 {{sums can reach 2638400008, int32 holds at most 2147483647 [rescale-bias: accumulator-overflow]}}
   %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<i16:f32, 0.5:20000>>, tensor<2x1x!quant.uniform<i16:f32, 0.25>>, tensor<1xf32>) -> tensor<5x1x!y>
   func.return %t : tensor<5x1x!y>
 }

@@ -114,7 +114,7 @@ def test_text_that_is_no_module_says_where(text: str, message: str, tmp_path: Pa
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path):
-    with pytest.raises(UserError, match="the message is no ONNX model"):
+    with pytest.raises(UserError, match="the message is not an ONNX model"):
         qdialect.load(b"nothing")
     with pytest.raises(UserError, match="cannot read"):
         qdialect.load(tmp_path / "none.mlir")
@@ -172,12 +172,12 @@ X = np.zeros((3, 48), np.float32)
     [
         ({"batch": 0}, "the batch is 0"),
         ({"batch": "4"}, "the batch is '4'"),
-        ({"sizes": {"n": 4}}, "sizes is {'n': 4}; give a list of texts"),
+        ({"sizes": {"n": 4}}, "sizes is {'n': 4}; give a list of strings"),
         ({"sizes": ["n=4"]}, "no size of an input is called 'n'; none of them has a name"),
         ({"feeds": [{"y": X}]}, "no array for input 'x', it has y"),
         ({"feeds": [{"x": X[:, :5]}]}, "has shape 3x5, the model takes 3x48"),
         ({"feeds": [{"x": X.astype(np.float64)}]}, "convert the data"),
-        ({"feeds": {"x": X}}, "feed 0 is no dictionary but str"),
+        ({"feeds": {"x": X}}, "feed 0 is str, not a dictionary"),
     ],
     ids=str,
 )
@@ -195,12 +195,12 @@ def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
         (None, {}, "the data is empty"),
         ([], {}, "the data is empty"),
         ({"x": X}, {}, "the data is one dictionary; give a list of them"),
-        ([{"x": X}], {"range": 200}, "200 is no percentile"),
-        (X, {}, "sample 0 of the data is no dictionary but ndarray"),
+        ([{"x": X}], {"range": 200}, "200 is not a percentile"),
+        (X, {}, "sample 0 of the data is ndarray, not a dictionary"),
         ([{"x": X}], {"rounding": "up"}, "rounding is 'up'; choose from nearest, gptq"),
         ([{"x": X}], {"workers": 0}, "workers is 0"),
         ([{"x": X}], {"memory": "1G"}, "memory is '1G'"),
-        ([{"x": X}], {"max_drop": 40}, "'40' is no limit"),
+        ([{"x": X}], {"max_drop": 40}, "'40' is not a limit"),
         ([{"x": X}], {"state": "y=x"}, "state is 'y=x'; give a dictionary"),
         ([{"x": X[0, 0]}], {}, "the model takes 3x48"),
     ],

@@ -111,12 +111,12 @@ def test_bytes_fill_their_range(folder: Path):
     [
         ("fixed.onnx --batch 3", 1, "input 'x' of 'fixed.onnx' has batch 2, not 3; leave --batch out"),
         ("free.onnx --batch 6 --data x.npz", 1, "the data has fewer than 6 samples"),
-        ("bytes.onnx", 1, "no random inputs suit the model: onnxruntime cannot run 'bytes.onnx'"),
+        ("bytes.onnx", 1, "the model does not run on random inputs: onnxruntime cannot run 'bytes.onnx'"),
         ("fixed.onnx missing.onnx", 1, "cannot open 'missing.onnx'"),
         (
             "fixed.onnx cut.onnx",
             1,
-            "'cut.onnx': it is no ONNX model, or is cut short; export the model again",
+            "'cut.onnx': it is not an ONNX model, or is truncated; export the model again",
         ),
         ("fixed.onnx bytes.onnx", 1, "whose metadata does not say scale and zero point"),
         ("fixed.onnx --threads 1000000", 2, "1000000 threads are too many for"),

@@ -10,7 +10,7 @@ import pytest
 from qdialect.calibration.samples import Noise
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Trial, better
 from qdialect.compiler.measured import least_ratio
-from qdialect.compiler.plain import unless_by_chance
+from qdialect.compiler.plain import best_beyond_chance
 
 
 def trial(ratio: float, share: float, *, static: bool = True) -> Trial:
@@ -74,8 +74,8 @@ def test_what_chance_may_have_made_is_rounded_to_nearest(
 
     candidates = cast(Candidates, SimpleNamespace(attempt=attempt, best=search, log=[]))
     best = measured(Choice("mse", "gptq", sequential=True, price=110), *ratios)
-    taken = unless_by_chance(candidates, best, "mse")
+    taken = best_beyond_chance(candidates, best, "mse")
     assert taken is (best if better_by_more_than_chance else placed)
     assert tried == [plain.choice]
     assert len(candidates.log) == int(not better_by_more_than_chance)
-    assert unless_by_chance(candidates, plain, "mse") is plain
+    assert best_beyond_chance(candidates, plain, "mse") is plain

@@ -133,7 +133,7 @@ def test_a_single_array_is_the_only_input(folder: Path, capfd: pytest.CaptureFix
         ("bytes.npz", "is uint8, the model takes float32; convert the data: array.astype('float32')"),
         ("double.npz", "is float64, the model takes float32; convert the data: array.astype('float32')"),
         ("nothing", "there is no data in folder 'nothing'"),
-        ("a.onnx", "'a.onnx' is no data that is known"),
+        ("a.onnx", "'a.onnx' is not a supported kind of data"),
         ("no.npz", "no such file or folder"),
         ("no_such_module:samples", "cannot import data"),
     ],
@@ -255,7 +255,10 @@ def test_the_layer_that_makes_the_noise_is_named(folder: Path):
     assert first is not None
     assert loudest is not None
     assert (first.name, loudest[0].name, loudest[1]) == ("third", "third", math.inf)
-    assert "most noise comes in at 'third' (Mul): no noise above it, 6.0 dB behind it" in layers.verdict()
+    assert (
+        "noise grows most relative to the signal at 'third' (Mul): from no noise above it to 6.0 dB"
+        in layers.verdict()
+    )
     same = compare_layers("good.onnx", "good.onnx", "x.npz")
     assert same.verdict() == "none of the 4 tensors that both models have differs"
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import chosen, decided, let_out_what_decides
+from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise
 from qdialect.compiler.candidates import Candidates, Choice, Trial
@@ -99,7 +99,7 @@ def test_a_model_of_choices_alone_is_judged_by_what_they_are_made_from() -> None
 
 
 def test_what_decides_is_let_out_in_its_place() -> None:
-    module = let_out_what_decides(classifier(), {0})
+    module = output_decisive_tensors(classifier(), {0})
     model = export_model(module).SerializeToString()
     (logits,) = session(model).run(None, samples(1)[0])
     (shares,) = session(export_model(classifier()).SerializeToString()).run(None, samples(1)[0])

@@ -104,7 +104,7 @@ def recursive_function() -> bytes:
 
 
 def bomb(op: str, *inputs: Any, **attributes: Any) -> bytes:
-    """One op that makes a lot from constants."""
+    """One op with outputs a lot from constants."""
     names = [f"c{k}" if value is not None else "" for k, value in enumerate(inputs)]
     tensors = [constant(f"c{k}", value) for k, value in enumerate(inputs) if value is not None]
     large = node(op, names, ["big"], **attributes)
@@ -181,9 +181,9 @@ OK = ""
 # name: content, what is said (a part of it; "" if nothing is; None if either may be)
 ONNX: dict[str, tuple[bytes | Callable[[], bytes], str | None]] = {
     "empty": (b"", "empty"),
-    "zeros": (bytes(1000), "no ONNX model"),
-    "text": (b"builtin.module {}\n", "no ONNX model"),
-    "truncated": (model(relu)[:-3], "no ONNX model"),
+    "zeros": (bytes(1000), "not an ONNX model"),
+    "text": (b"builtin.module {}\n", "not an ONNX model"),
+    "truncated": (model(relu)[:-3], "not an ONNX model"),
     "no graph": (changed(lambda m: m.ClearField("graph")), "no graph"),
     "no op type": (changed(lambda m: m.graph.node[0].ClearField("op_type")), None),
     "cycle": (
@@ -191,9 +191,9 @@ ONNX: dict[str, tuple[bytes | Callable[[], bytes], str | None]] = {
         "cycle",
     ),
     "takes its own output": (model([node("Add", ["x", "y"], ["y"])]), "cycle"),
-    "dangling input": (model([node("Add", ["x", "gone"], ["y"])]), "'gone', which nothing"),
+    "dangling input": (model([node("Add", ["x", "gone"], ["y"])]), "'gone', which no earlier node computes"),
     "dangling output": (model(relu, outputs=[info("gone")]), "'gone'"),
-    "repeated output": (model([*relu, *relu]), "made twice"),
+    "repeated output": (model([*relu, *relu]), "the output of two nodes"),
     "output that is an input": (model([node("Relu", ["x"], ["x"])], outputs=[info("x")]), None),
     "opset 99": (model(relu, opset=99), None),
     "opset -1": (model(relu, opset=-1), None),
@@ -210,7 +210,7 @@ ONNX: dict[str, tuple[bytes | Callable[[], bytes], str | None]] = {
     "nested in branches": (nested(20), None),
     "nested too deeply": (nested(60), "nested too deeply"),
     "recursive function": (recursive_function(), "calls itself"),
-    "functions that double": (doubling_functions(40), "stand for more than"),
+    "functions that double": (doubling_functions(40), "expand to more than"),
     "attribute of no kind": (changed(lambda m: m.graph.node[0].attribute.add(name="a", type=0)), None),
     "ConstantOfShape": (bomb("ConstantOfShape", np.array([HUGE, 7], np.int64)), OK),
     "Expand": (bomb("Expand", FLOAT(1), np.array([1 << 16, 1 << 17], np.int64)), OK),

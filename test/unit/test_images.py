@@ -133,8 +133,15 @@ def test_numbers_that_do_not_fit(
 def test_arrays_are_not_normalized(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = write_model(tmp_path / "m.onnx", "NCHW")
     data = arrays(tmp_path, np.zeros((1, 3, HEIGHT, WIDTH), np.float32))
-    refused(["--data", str(data), "--mean", "0.5"], model, "--mean and --std are of images", capsys)
-    refused(["--data", "data:samples", "--std", "0.5"], model, "--mean and --std are of images", capsys)
+    refused(
+        ["--data", str(data), "--mean", "0.5"], model, "--mean and --std apply to image files only", capsys
+    )
+    refused(
+        ["--data", "data:samples", "--std", "0.5"],
+        model,
+        "--mean and --std apply to image files only",
+        capsys,
+    )
 
 
 def refused(words: list[str], model: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,7 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert main(["compile", model, "--target", "linalg", "-o", str(tmp_path / "m.onnx2")]) == 1
     assert "OUT.mlir" in capsys.readouterr().err
     assert main(["compile", model, "--target", "linalg", "--form", "qdq", "-o", out]) == 1
-    assert "no form but its own" in capsys.readouterr().err
+    assert "supports only its own form" in capsys.readouterr().err
 
 
 def padded_model() -> ModelProto:

@@ -21,7 +21,7 @@ from qdialect.calibration.statistics import BINS, Statistics
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.side_by_side import available_cores
+from qdialect.oracle.parallel import available_cores
 from qdialect.transforms.insert_casts import bounds_of, elements_of
 
 Array = npt.NDArray[Any]

@@ -66,7 +66,7 @@ class Case(NamedTuple):
     integers: bool = True
     """Whether onnxruntime runs the op on 8-bit integers."""
     shrinks: bool = False
-    """Whether hoisting wants an op above that makes integers."""
+    """Whether hoisting wants an op above with outputs integers."""
     element: str = "f32"
     """Of the result: where it is another, it says something of the elements and carries none."""
     opset: int = 18

@@ -94,7 +94,7 @@ def test_the_same_bytes_again(folder: Path) -> None:
 def test_the_same_bytes_on_any_number_of_cores(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ("--data", str(folder / "data.npz"))
     for cores in (1, 2, 5):
-        monkeypatch.setattr("qdialect.oracle.side_by_side.cores", lambda cores=cores: cores)
+        monkeypatch.setattr("qdialect.oracle.parallel.cores", lambda cores=cores: cores)
         assert (
             quantize(folder, f"{cores}.onnx", *data, "--save-profile", str(folder / f"{cores}.profile")) == 0
         )
@@ -196,7 +196,7 @@ def test_integer_inputs_and_outputs_are_judged_as_real_numbers(folder: Path) -> 
 def test_random_is_said_to_be_no_calibration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(folder / "float.onnx")
     assert main(["quantize", path, "-o", str(folder / "f.onnx"), "--random", *NEAREST]) == 0
-    assert "random data is no calibration" in capsys.readouterr().err
+    assert "random data does not calibrate" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,9 @@ def test_quantize_takes_a_module_or_a_path(folder: Path) -> None:
     assert again.module is not None
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "1 sample is few"), (7, "7 samples are few"), (8, "")])
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 sample is too few"), (7, "7 samples are too few"), (8, "")]
+)
 def test_few_samples_are_said_to_be(count: int, said: str, folder: Path) -> None:
     done = qdialect.quantize(folder / "float.onnx", [{"x": row[None]} for row in samples(count)])
     assert [line[: len("warning: ") + len(said)] for line in done.summary() if "few" in line] == (

@@ -347,7 +347,7 @@ def test_a_float_in_a_kernel_of_integers_is_one_clear_error(target: str):
     <float s = {0.3}, uint8 z = {128}, int8[2,2,1,1] w = {93, -103, -99, -128}, float ws = {0.01}, int8 wz = {0}> {
       y = QLinearConv(x, s, z, w, ws, wz, s, z)
     }""")
-    said = r"QLinearConv .y. does not load: input 'x' cannot be tensor\(float\), and nothing quantizes it"
+    said = r"QLinearConv .y. does not load: input 'x' cannot be tensor\(float\), and the operand is not the result of"
     with pytest.raises(qdialect.UserError, match=said):
         compiled(model, target=target)
 

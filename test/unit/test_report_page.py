@@ -274,7 +274,7 @@ def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
     copy = tmp_path / "same.onnx"
     copy.write_bytes(Path(EXAMPLE).read_bytes())
     assert main(["compile", str(copy), "-o", str(copy), "--report", str(page), "--data", samples]) == 1
-    assert "which it would replace" in capsys.readouterr().err
+    assert "which the output would replace" in capsys.readouterr().err
     assert not page.exists()
     assert not out.exists()
 

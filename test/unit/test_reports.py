@@ -122,7 +122,7 @@ def test_explain_takes_options_of_compile(tmp_path: Path, capsys: pytest.Capture
         said.append(capsys.readouterr().out)
     assert "open sizes counted as 1" in said[0]
     assert [f"{4 * 64} multiply-adds" in out for out in said] == [False, True, True, False, True]
-    assert ["the integer form has no node for it on these types" in out for out in said] == [
+    assert ["the form 'integer' has no node for it on these types" in out for out in said] == [
         False, False, False, True, False,
     ]  # fmt: skip
     assert main(["explain", path, "--integer-io", "--target", "tosa"]) == 0
@@ -195,4 +195,4 @@ STEPS = """g (float[2,3,4] x) => (float[2,1,3,6] y)
 def test_an_op_that_goes_through_steps_is_to_be_taken_apart(form: str):
     original = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {STEPS}')
     (whole,) = qdialect.compile(original, form=form).floats
-    assert (whole.blocked.id, whole.blocked.fix) == ("no-form", "take it apart with --decompose GRU")
+    assert (whole.blocked.id, whole.blocked.fix) == ("no-form", "decompose it with --decompose GRU")

@@ -94,7 +94,7 @@ def test_a_state_that_grows_without_bound() -> None:
     feedback = FeedBack(
         {"h_in": "h_out"}, [X, H], lambda feed: {"h_out": np.full((1, 3), np.inf, np.float32)}
     )
-    with pytest.raises(UserError, match="state 'h_in' grew to NaN or infinity"):
+    with pytest.raises(UserError, match="state 'h_in' became NaN or infinity"):
         list(feedback.rows([frames(1.0, 2.0)]))
 
 

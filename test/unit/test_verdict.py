@@ -101,6 +101,15 @@ def test_a_float_model_is_told_to_be_quantized_first(tmp_path: Path, capsys: pyt
     assert lines[-1].startswith("no quantization found: `qdialect quantize ")
 
 
+def test_a_model_that_quantize_leaves_in_float_is_not_told_to_quantize_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path, out = write(tmp_path / "in.onnx", quantized=False), str(tmp_path / "out.onnx")
+    lines = said(capsys, "quantize", path, "--random", "-o", out)
+    assert any(line.startswith("every layer stays in float") for line in lines)
+    assert "float: 2 layers, 100 %" in lines
+
+
 @pytest.mark.parametrize("weights", ["int8", "int4"])
 def test_what_quantize_leaves_in_float_is_not_told_to_be_quantized(
     weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -111,10 +120,18 @@ def test_what_quantize_leaves_in_float_is_not_told_to_be_quantized(
     assert not any("no quantization" in line for line in lines)
 
 
-def test_weights_alone_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_an_op_whose_integer_form_is_not_exact_names_the_level(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path, out = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx")
+    lines = said(capsys, "compile", path, "-o", out, "--exactness", "exact")
+    assert any("allow --exactness close [inexact-kernel]" in line for line in lines), lines
+
+
+def test_a_weight_only_model_is_counted_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path, out = write(tmp_path / "in.onnx", quantized=False), str(tmp_path / "out.onnx")
     lines = said(capsys, "compile", path, "-o", out)
-    assert "with integer weights alone" in lines[0]
+    assert "with only weights in integers" in lines[0]
     assert not any("no quantization" in line for line in lines)
     assert "the operand 0 is float" in lines[1]
     assert lines[-1].endswith("; float layers multiply by float constants, which is faster")
@@ -229,7 +246,7 @@ def test_operators_that_nothing_describes_are_named(tmp_path: Path, capsys: pyte
     model.graph.output[0].name = "b"
     model.opset_import.append(helper.make_opsetid("vendor", 1))
     onnx.save(model, path)
-    line = "unknown: 1 vendor.DequantizeBlocks, 1 vendor.QuantizeBlocks; kept as they are, for a runtime that has them"
+    line = "unknown: 1 vendor.DequantizeBlocks, 1 vendor.QuantizeBlocks; not rewritten; the runtime must support them"
     lines = said(capsys, "compile", path, "-o", out)
     assert line in lines
     assert not any("no quantization" in one for one in lines)
@@ -244,8 +261,8 @@ def test_an_operator_on_types_that_its_opset_does_not_have_is_named_as_such(
     { y = QuantizeLinear(x, s, z) }"""
     onnx.save(onnx.parser.parse_model(text), str(tmp_path / "in.onnx"))
     lines = said(capsys, "compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"))
-    kept = "unknown: 1 ai.onnx.QuantizeLinear; kept as they are, for a runtime that has them"
-    assert f"{kept}; QuantizeLinear: its opset has it with other inputs, types or attributes" in lines
+    kept = "unknown: 1 ai.onnx.QuantizeLinear; not rewritten; the runtime must support them"
+    assert f"{kept}; QuantizeLinear: defined in this opset with other inputs, types or attributes" in lines
 
 
 def test_a_function_of_the_model_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -286,7 +303,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 def test_what_stops_quantization_in_front_of_a_product_is_its_reason():
     [layer] = qdialect.explain(read_text(PADDED, "padded", None))
     assert (layer.reasons[0].op, layer.reasons[0].blocked.id) == ("onnx.Pad", "pad-value-rounds")
-    assert layer.reasons[0].blocked.message.startswith("Pad in front of it stays in float: Pad puts in 0.3")
+    assert layer.reasons[0].blocked.message.startswith("Pad in front of it stays in float: Pad inserts 0.3")
 
 
 def test_arithmetic_that_rounds_is_quantization():

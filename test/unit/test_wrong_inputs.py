@@ -60,19 +60,19 @@ def twice(model: onnx.ModelProto) -> None:
 
 
 MODELS: dict[str, tuple[bytes, str]] = {
-    "html.onnx": (b"<!DOCTYPE html><html>not found</html>", "'html.onnx' is no ONNX model"),
-    "zip.onnx": (b"PK\x03\x04" + bytes(40), "'zip.onnx' is no ONNX model"),
+    "html.onnx": (b"<!DOCTYPE html><html>not found</html>", "'html.onnx' is not an ONNX model"),
+    "zip.onnx": (b"PK\x03\x04" + bytes(40), "'zip.onnx' is not an ONNX model"),
     "text.onnx": (
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n",
-        "'text.onnx' is no ONNX model",
+        "'text.onnx' is not an ONNX model",
     ),
-    "noise.pb": (bytes(range(1, 200)), "'noise.pb' is no ONNX model"),
+    "noise.pb": (bytes(range(1, 200)), "'noise.pb' is not an ONNX model"),
     "newer.onnx": (changed(lambda m: setattr(m.opset_import[0], "version", 99)), "imports opset 99"),
     "circle.onnx": (changed(circle), "node 'Neg' is part of a cycle"),
-    "twice.onnx": (changed(twice), "tensor 'y' is made twice"),
+    "twice.onnx": (changed(twice), "tensor 'y' is the output of two nodes"),
     "unmade.onnx": (
         changed(lambda m: m.graph.node[0].input.__setitem__(1, "nobody")),
-        "takes tensor 'nobody', which nothing before it makes; export the model again",
+        "takes tensor 'nobody', which no earlier node computes; export the model again",
     ),
     "no-graph.onnx": (changed(lambda m: m.ClearField("graph")), "has no graph"),
     "no-output.onnx": (
@@ -89,7 +89,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "compile good.onnx -o missing/out.onnx", "cannot write 'missing/out.onnx'"),
     (main, "compile good.onnx -o model.txt", "is not a .onnx file; name it OUT.onnx\n"),
     (main, "compile good.onnx -o out.tosa", "name it OUT.onnx, or choose --target tosa"),
-    (main, "compile good.onnx -o out.onnx --costs good.npz", "costs stand in a .toml file"),
+    (main, "compile good.onnx -o out.onnx --costs good.npz", "is not a .toml file of kernel costs"),
     (main, "compile good.onnx -o out.onnx --sizes width=4", "no size of an input is called 'width'"),
     (main, "compile open.onnx -o out.onnx --sizes row=4", "did you mean 'rows'?"),
     (main, "compile good.onnx -o folder.onnx", "it is a folder"),
@@ -99,7 +99,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "compile good.onnx -o out.onnx --report missing/out.html", "missing/out.html"),
     (main, "compile good.onnx -o out.onnx --keep-float yy", "near are y"),
     (main, "compile good.onnx -o out.onnx --keep-float nobody*", "no node or tensor is called 'nobody*'"),
-    (main, "compile good.onnx -o out.onnx --keep-float x", "is an input"),
+    (main, "compile good.onnx -o out.onnx --keep-float x", "is a graph input"),
     (main, "compile good.onnx -o out.onnx --keep-float f", "is a constant"),
     (main, "compile good.onnx -o out.onnx --decompose Conv", "'Conv' is not decomposed"),
     (main, "compile good.onnx -o out.onnx --form qoperator --target openvino", "takes no integer nodes"),
@@ -117,9 +117,9 @@ COULD_NOT: list[tuple[Command, str, str]] = [
         for data, says in (
             ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"), ("rank.npz", "takes 2x3"),
             ("nan.npz", "holds NaN"), ("none.npz", "has shape 0x3"), ("empty", "there is no data in folder"),
-            ("model.txt", "is no data that is known"), ("nothing:samples", "cannot import data"),
-            ("os:nothing", "cannot import data"), ("os:name", "gives str"),
-            ("own_data:fails", "raises ValueError: nothing there at own_data.py:2; mend the function"),
+            ("model.txt", "is not a supported kind of data"), ("nothing:samples", "cannot import data"),
+            ("os:nothing", "cannot import data"), ("os:name", "returns str"),
+            ("own_data:fails", "raises ValueError: nothing there at own_data.py:2; correct the function"),
             ("own_data:ends", "raises KeyError: 'x' at own_data.py:5"), ("good.npz --profile good.npz", "good.npz"),
             ("good.npz --profile no.p", "cannot open 'no.p'"), ("good.npz --weights int7", "int7"),
             ("good.npz --max-drop much", "much"), ("good.npz --range wide", "wide"),
@@ -135,7 +135,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "compare good.onnx good.onnx --data bytes.npz", "array.astype('float32')"),
     (main, "compare - - --data good.npz", "standard input"),
     *(
-        (main, line, "of rows there are 4 for 'x', 3 for 'f'; give every input as many")
+        (main, line, "whose numbers of rows differ: 4 for 'x', 3 for 'f'; give every input the same number")
         for line in (
             "quantize sum.onnx -o out.onnx --data sum.npz", "compare sum.onnx sum.onnx --data sum.npz",
             "bench sum.onnx --data sum.npz", "compile sum.onnx -o out.onnx --check-numerics=sum.npz",
@@ -147,7 +147,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "bench good.onnx --data nan.npz", "holds NaN"),
     (opt, "good.mlir -p raise-qdq --check-numerics=good.npz -o model.txt", "neither a .mlir nor a .onnx"),
     (opt, "good.onnx --check-numerics=none.npz", "has shape 0x3"),
-    (opt, "good.onnx -p raise-opset{to=99} -o out.onnx", "opset 99 is not written; choose one up to 26"),
+    (opt, "good.onnx -p raise-opset{to=99} -o out.onnx", "opset 99 is not supported; choose one up to 26"),
     (opt, "good.onnx -p fix-shapes{batch=0} -o out.onnx", "the batch is 0"),
     (opt, "good.onnx -p decompose{ops=Foo} -o out.onnx", "'Foo' is not decomposed; choose from"),
     (opt, "good.onnx --check-numerics=one.npy", "holds one array without a name"),
@@ -168,15 +168,15 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (main, "compile good.onnx more.onnx -o out.onnx", "unrecognized arguments: more.onnx"),
     (main, "compile good.onnx -o", "expected one argument"),
     (main, "compile good.onnx -o out.onnx --report out.htm", "neither a .html nor a .json"),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --memory 0", "no memory at all"),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --memory lots", "no size as 500M or 2G"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --memory 0", "not a size above 0"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --memory lots", "not a size such as 500M or 2G"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --state x", "is not OUT=IN"),
     (
         main,
         "quantize good.onnx -o out.onnx --data good.npz --state y=x --state z=x",
         "'y' and 'z' are both fed to 'x'",
     ),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "no list of numbers"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "not a list of numbers"),
     (
         main,
         "quantize good.onnx -o out.onnx --data good.npz --workers two",
@@ -433,5 +433,5 @@ def test_a_transpose_that_means_nothing(place: Path, capsys: pytest.CaptureFixtu
         { y = Transpose<perm = [0, 0]>(x) }""")
     onnx.save(model, "in.onnx")
     assert main(["compile", "in.onnx", "-o", "out.onnx"]) == 1
-    assert "Transpose that makes ['y']: perm [0, 0] is no permutation of 2 axes" in capsys.readouterr().err
+    assert "Transpose with outputs ['y']: perm [0, 0] is no permutation of 2 axes" in capsys.readouterr().err
     assert not Path("out.onnx").exists()

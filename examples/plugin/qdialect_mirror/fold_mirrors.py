@@ -32,7 +32,7 @@ class FoldMirrors(OnTrait[Reverses]):
 
 @dataclass(frozen=True)
 class FoldMirrorsPass(RewritePass):
-    """Mirrors that undo each other go."""
+    """Mirrors that undo each other are dropped."""
 
     name = "fold-mirrors"
     exactness = Exactness.EXACT

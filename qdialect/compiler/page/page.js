@@ -54,8 +54,8 @@ function causes() {
       selection.set(layers.reduce((most, k) => (cost(k) > cost(most) ? k : most)), null, "causes");
       at("work").scrollIntoView();
     }}, [...operators].sort((a, b) => b[1] - a[1]).map(([operator, n]) => `${n} ${operator}`).join(", "));
-  at("causes").append(!rows.length ? html("p", {}, "Every layer that has an integer form takes it.")
-    : plain([["Share", true], ["Layers"], ["Reason, and what to do"]], rows.map((cause) =>
+  at("causes").append(!rows.length ? html("p", {}, "Every layer with an integer form is integer.")
+    : plain([["Share", true], ["Layers"], ["Reason and fix"]], rows.map((cause) =>
       [cause.products ? percent(cause.products / total) : "–", who(cause), explained(cause.reason)])));
 }
 
@@ -69,7 +69,7 @@ function passes() {
   const heads = [["Pass"], ["Class"], ["Rewrites", true], ["Nodes after", true]];
   const row = (one) => [html("code", {}, one.name), one.exactness, one.rewrites, one.ops];
   const idle = report.passes.filter((one) => !one.rewrites), busy = report.passes.filter((one) => one.rewrites);
-  at("passes").append(busy.length ? plain(heads, busy.map(row)) : html("p", {}, "No pass found anything to do."),
+  at("passes").append(busy.length ? plain(heads, busy.map(row)) : html("p", {}, "No pass rewrote anything."),
     folded(`${idle.length} passes that found nothing to do`, idle.length, () => plain(heads, idle.map(row))));
 }
 
@@ -78,7 +78,7 @@ const folded = (title, some, content) => some
 
 function rules() {
   if (!report.breaches.length) return at("rules").parentElement.remove();
-  at("rules").append(plain([["Node"], ["Operator"], ["Rule, and what to do"]], report.breaches.map((one) =>
+  at("rules").append(plain([["Node"], ["Operator"], ["Rule and fix"]], report.breaches.map((one) =>
     [html("code", {}, breakable(one.node)), one.op, explained(one)])));
 }
 

@@ -53,7 +53,7 @@ const COLUMNS = [
     cell: (layer) => layer.seconds == null ? "" : seconds(layer.seconds)},
   {name: "Noise", key: (layer) => layer.noise ? -(layer.noise.sqnr_db ?? 1e3) : -1e4, number: true, when: measured.noise,
     cell: (layer) => layer.noise && decibels(layer.noise)},
-  {name: "Why not integer, and what to do", key: (layer) => layer.reasons[0]?.message ?? "", wide: true,
+  {name: "Why not integer, and fix", key: (layer) => layer.reasons[0]?.message ?? "", wide: true,
     cell: (layer) => layer.reasons.map((reason) => html("div", {}, explained(reason))),
     when: report.layers.some((layer) => layer.reasons.length)},
   {name: "Types", key: types, cell: types, line: true},

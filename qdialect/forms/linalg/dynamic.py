@@ -35,7 +35,7 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
 
     A tensor of zeros has scale 1 in onnxruntime, to avoid a division by zero.
     """
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     shape = known_shape(x.type)
     axes = range(len(shape))
     low = reduced(site, x, axes, f32, 0, folding(smaller))
@@ -67,7 +67,7 @@ def _one_hot(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """OneHot: the second value at the index along the new axis, else the first; indices may be negative."""
     kind = known_element(op.operands[0].type)
     if not isinstance(kind, IntegerType):
-        return Blocked("element-type", "the indices are no integers")
+        return Blocked("element-type", "the indices are not integers")
     indices, values = site.operand(op.operands[0]), site.operand(op.operands[2])
     shape = site.shape(op.results[0])
     axis = normal_axis(op.int_attr("axis", -1), len(shape))

@@ -22,7 +22,7 @@ from qdialect.ir.values import constant_array, is_float32, real_constant
 from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
 Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
-OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for float32 alone")
+OTHER_ELEMENT = Blocked("element-type", "the op is lowered to linalg only in float32")
 
 
 def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool) -> Operand:
@@ -177,7 +177,7 @@ def _bound(op: OnnxOp, name: str, place: int) -> float | Blocked | None:
 
 
 def _is_unsigned(value: SSAValue) -> bool:
-    """True for unsigned integers, whose type says so no longer in linalg."""
+    """True for unsigned integers; in linalg their type is signless."""
     return BY_ATTRIBUTE[known_element(value.type)].numpy.startswith("u")
 
 

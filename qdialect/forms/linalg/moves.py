@@ -77,7 +77,7 @@ def _slice(op: OnnxOp, site: LinalgSite) -> None:
     if any(step < 0 for _, _, step in taken):
         _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
         return
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     order = TO_LAST if last else range(len(shape))
     sizes = site.shape(op.results[0], last=last)
     result = site.cut(x, [taken[k][0] for k in order], sizes, [taken[k][2] for k in order])
@@ -86,7 +86,7 @@ def _slice(op: OnnxOp, site: LinalgSite) -> None:
 
 def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     shape = site.shape(op.results[0], last=last)
     at = {site.axis(k, last=last): site.constant(v, np.int64) for k, v in rows.items()}
     operands = [Operand(value, [loop(axis)]) for axis, value in at.items()]
@@ -134,7 +134,7 @@ def _pad(op: OnnxOp, site: LinalgSite) -> None:
         _picked(op, site, {k: repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
         return
     filling = unblocked(_filling(op))
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     order = TO_LAST if last else range(len(shape))
     rows = [each.get(k, (0, 0)) for k in order]
     sizes = [shape[k] + min(a, 0) + min(b, 0) for k, (a, b) in zip(order, rows, strict=True)]

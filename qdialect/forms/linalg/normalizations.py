@@ -123,7 +123,7 @@ def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if len(op.results) > 1:
         return COMPUTED
     epsilon = np.float32(op.float_attr("epsilon", 1e-5))
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     channel = [loop(site.axis(1, last=last))]
     shape = known_shape(x.type)
     known = [real_constant(one) for one in op.operands[1:]]

@@ -29,7 +29,7 @@ FAR = 1 << 62
 """An index greater than any of a tensor."""
 Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
-OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for signed integers and float32 alone")
+OTHER_ELEMENT = Blocked("element-type", "the op is lowered to linalg only for signed integers and float32")
 
 
 class Types(NamedTuple):
@@ -143,7 +143,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if types.x != types.y:
         return COMPARED_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
-        return Blocked("indices-used", "MaxPool counts its indices by columns")
+        return Blocked("indices-used", "MaxPool returns column-major indices")
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
     least = LEAST if types.x is None else types.x.storage.low
@@ -217,7 +217,7 @@ def reduced(
 
 def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> None:
     types, axes = types_of(op), unblocked(reduced_axes(op))
-    (x, last), shape = site.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
+    (x, last), shape = site.in_own_layout(op.operands[0]), known_shape(op.operands[0].type)
     element = f32 if types.x is None else i32
     total = reduced(site, x, [site.axis(k, last=last) for k in axes], element, 0, _adding(types.x))
     count = float(prod(shape[k] for k in axes)) if is_mean else 1.0

@@ -22,7 +22,7 @@ from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.reasons import COMPUTED_BIAS, Blocked, unblocked
 
-FLOAT32_ONLY = Blocked("element-type", "float computations are in float32 alone")
+FLOAT32_ONLY = Blocked("element-type", "float ops are lowered only in float32")
 
 
 class Sum(NamedTuple):

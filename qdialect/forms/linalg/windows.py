@@ -35,7 +35,7 @@ from qdialect.reasons import COMPUTED_WEIGHT, Blocked, Refused, unblocked
 
 IMAGE = 4
 """The rank of images, whose channels go last."""
-NEGATIVE_PADS = Blocked("negative-pads", "the window reaches beyond its pads, so some results see no pixel")
+NEGATIVE_PADS = Blocked("negative-pads", "negative pads leave windows without a pixel")
 
 
 class Loops:

@@ -203,7 +203,7 @@ def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
     x, y = activations(op.operands[0], op.results[0])
     ends = unblocked(bounds(op, y))
     unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
-    tensor, last = site.as_it_lies(op.operands[0])
+    tensor, last = site.in_own_layout(op.operands[0])
     value = site.requantized(tensor, x, y)
     low, high = max(ends[0], y.storage.low), min(ends[1], y.storage.high)
     site.give(op.results[0], site.clamped(value, low, high), last=last)
@@ -227,12 +227,12 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
         or op.int_attr("axis", 0)
         or not is_bytes(site.operand(index))
     ):
-        return Blocked("gather", "TOSA's gather of computed indices is for other types")
+        return Blocked("gather", "TOSA's gather with computed indices does not take these types")
     if quantized_of(op.results[0].type) is None:
         return FLOAT
     if 0 in known_shape(index.type):
         return EMPTY
-    bytes, last = site.as_it_lies(index)
+    bytes, last = site.in_own_layout(index)
     # The entries are in the order of unsigned bytes; TOSA's begin with -128.
     value = site.looked_up(bytes, np.roll(table, 128).astype(np.int8))
     site.give(op.results[0], value, last=last)

@@ -27,7 +27,7 @@ from qdialect.reasons import Blocked, unblocked
 
 LARGEST_NUMERATOR = 1 << 11
 """Greatest numerator of a scale that TOSA allows."""
-MODE = Blocked("resize-mode", "TOSA has no such interpolation, or not from these sizes")
+MODE = Blocked("resize-mode", "TOSA has no such interpolation, or not for these sizes")
 
 
 class _Line(NamedTuple):

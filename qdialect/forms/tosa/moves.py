@@ -59,12 +59,12 @@ def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return FLOAT
     if 0 in known_shape(op.operands[0].type):
         return EMPTY
-    value, last = site.as_it_lies(op.operands[0])
+    value, last = site.in_own_layout(op.operands[0])
     if x != y:
         known = (x.storage.width, y.storage.width, x.is_per_tensor, y.is_per_tensor) == (8, 8, True, True)
         if not known or not (x.storage.signed or y.storage.signed):
             return Blocked(
-                "storage-type", f"from {x.storage.name} to {y.storage.name} the profile has no rescale"
+                "storage-type", f"the profile has no rescale from {x.storage.name} to {y.storage.name}"
             )
         ratio = np.float32(x.scale) / np.float32(y.scale)
         unblocked(takes(ratio, REACH))
@@ -135,7 +135,7 @@ def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last:
 
 def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    tensor, last = site.as_it_lies(op.operands[0])
+    tensor, last = site.in_own_layout(op.operands[0])
     value = unblocked(picked_rows(site, tensor, rows, last=last))
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
     if last and not same_rank:
@@ -179,18 +179,18 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     mode, each = op.str_attr("mode", "constant"), unblocked(pads_of(op))
     if mode != "constant":
         if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
-            return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
+            return Blocked("pad-mode", f"Pad has the mode {mode}, or also removes elements")
         return _picked(op, site, {k: repeated(shape[k], ends, mode) for k, ends in each.items()})
     value = pad_value(op)
     if value is None:
         return COMPUTED_PAD_VALUE
     stored = type.quantize(np.array([value], np.float32))
-    x, last = site.as_it_lies(op.operands[0])
+    x, last = site.in_own_layout(op.operands[0])
     ends = [each.get(k, (0, 0)) for k in (TO_LAST if last else range(len(shape)))]
     whole = site.shape(op.operands[0], last=last)
     kept = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(whole, ends, strict=True)]
     if min(kept) < 1:
-        return Blocked("pad-mode", "Pad cuts all elements off")
+        return Blocked("pad-mode", "Pad removes all elements")
     x = site.cut(x, [max(-a, 0) for a, _ in ends], kept)
     for axis, (before, behind) in enumerate(ends):
         x = _padded(site, x, axis, (max(before, 0), max(behind, 0)), stored)
@@ -232,13 +232,13 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 def _enters(op: QuantizeOp, site: TosaSite) -> Blocked:
     fix = FLOAT_END if isinstance(op.input, BlockArgument) else FLOAT_INSIDE
-    return Blocked("float-input", "a float is quantized here, and the integer profile has no floats", fix)
+    return Blocked("float-input", "this op quantizes a float, and the integer profile has no floats", fix)
 
 
 def _leaves(op: DequantizeOp, site: TosaSite) -> Blocked:
     at_end = all(isinstance(use.operation, ReturnOp) for use in op.result.uses)
     fix = FLOAT_END if at_end else FLOAT_INSIDE
-    return Blocked("float-output", "a float is made here, and the integer profile has no floats", fix)
+    return Blocked("float-output", "this op returns a float, and the integer profile has no floats", fix)
 
 
 _RESHAPE = TosaForm(_reshaped, _moves)

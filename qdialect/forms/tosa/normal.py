@@ -38,7 +38,7 @@ CLOSE_ENOUGH = 2.0**-16
 BYTES = 3
 DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
 """Most and fewest fraction bits of a quotient: a rescale of i8 gives numerators up to 2^(bits + 8)."""
-LONG_ROW = Blocked("long-row", "the sum of so many exponentials leaves too few bits for each")
+LONG_ROW = Blocked("long-row", "the row is so long that too few bits remain for each exponential")
 
 
 def from_tables(site: TosaSite, index: SSAValue, entries: tables.Entries, shift: int = 0) -> SSAValue:

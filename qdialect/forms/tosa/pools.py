@@ -30,8 +30,8 @@ from qdialect.forms.tosa.site import (
 from qdialect.forms.upstream import COMPARED_TYPE, TO_FIRST, TO_LAST
 from qdialect.reasons import Blocked, unblocked
 
-DILATED = Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
-IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
+DILATED = Blocked("dilated-pool", "TOSA has no dilated pools")
+IMAGES = Blocked("pool-rank", "TOSA pools only over two spatial axes")
 LARGEST_WINDOW = 64
 """Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
 
@@ -55,7 +55,7 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
     image, amounts = fitted(site, image, result[1:3], kernel, strides, (1, 1), pads)
     if any(amount >= kernel[k // 2] for k, amount in enumerate(amounts)):
-        return Blocked("empty-window", "a window sees pads alone, and TOSA wants a pixel in each")
+        return Blocked("empty-window", "a window covers padding only, and TOSA requires a pixel in each")
     attributes = {"kernel": array_attr(kernel), "stride": array_attr(strides), "pad": array_attr(amounts)}
     pooled = site.make(tosa.MaxPool2DOp, [image], result, i8, nan_mode=NAN_MODE, **attributes)
     site.give(op.results[0], pooled, last=True)
@@ -98,7 +98,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return DILATED
     counts = pool_counts(op, window).astype(np.int64)
     if not counts.all():
-        return Blocked("empty-window", "a window sees pads alone, and the mean of no pixels is no number")
+        return Blocked("empty-window", "a window covers padding only, and its mean is undefined")
     whole = lcm(*np.unique(counts).tolist())
     largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
@@ -156,7 +156,7 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
         image = site.operand(op.operands[0], last=True)
         sums, last = window_sums(site, image, x, result, pixels, (1, 1), (0,) * 4), True
     else:
-        tensor, last = site.as_it_lies(op.operands[0])
+        tensor, last = site.in_own_layout(op.operands[0])
         sums = site.centred(tensor, x)
         for axis in axes:
             sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
@@ -190,7 +190,7 @@ def _greatest(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | No
     (x, y), axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
     if x != y:
         return COMPARED_TYPE
-    value, last = site.as_it_lies(op.operands[0])
+    value, last = site.in_own_layout(op.operands[0])
     for axis in axes:
         value = along(site, kind, value, site.axis(axis, last=last))
     _give(op, site, value, last)

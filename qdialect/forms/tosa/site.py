@@ -43,7 +43,7 @@ MOST_OPERANDS = 64
 """Operands of a concat at level 8K: MAX_TENSOR_LIST_SIZE."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
-    "float-value", "a float is no value of the integer profile", "quantize every operand and result"
+    "float-value", "the integer profile has no float tensors", "quantize every operand and result"
 )
 EMPTY = Blocked("empty-tensor", "TOSA has no tensors without elements")
 LARGE_SUM = Blocked(
@@ -87,9 +87,7 @@ def takes(scales: npt.ArrayLike, largest: int) -> Blocked | None:
     try:
         _, shift = numerics.rescale_factors(scales)
     except ValueError:
-        return Blocked(
-            "scale-value", "the ratio of two scales is out of what a multiplier and a shift can say"
-        )
+        return Blocked("scale-value", "no multiplier and shift represent the ratio of the scales")
     return None if largest <= numerics.rescale_reach(shift) else LARGE_SUM
 
 

@@ -27,7 +27,7 @@ from qdialect.reasons import BIAS_BY_ROW, COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_F
 WEIGHT_ZEROS = Blocked(
     "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
 )
-OTHER_RANK = Blocked("conv-rank", "TOSA has convolutions of one and two spatial axes in 8 bits")
+OTHER_RANK = Blocked("conv-rank", "TOSA has 8-bit convolutions only for one and two spatial axes")
 DILATED = Blocked("dilated-spread", "TOSA's transposed convolution has no dilation")
 
 
@@ -58,7 +58,7 @@ def _stored_weight(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], in
     if array is None:
         return COMPUTED_WEIGHT
     if type is None or type.storage.width > 8 or type.blocks:
-        return Blocked("weight-type", "the integer profile multiplies with weights of 8 bits at most")
+        return Blocked("weight-type", "the integer profile takes weights of at most 8 bits")
     zeros = np.unique(type.zero_points)
     wide = array.astype(np.int16)
     if (
@@ -110,7 +110,7 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     largest = int(reach.max()) + int(np.abs(bias.astype(np.int64)).max(initial=0))
     if largest > numerics.INT32_MAX:
         return Blocked(
-            "accumulator-overflow", f"sums can reach {largest}, int32 ends at {numerics.INT32_MAX}"
+            "accumulator-overflow", f"sums can reach {largest}, int32 holds at most {numerics.INT32_MAX}"
         )
     unblocked(takes(ratio, largest))
     return _Factors(x, y, weight, zero, bias, ratio, largest)
@@ -255,14 +255,14 @@ def _by_matrix(
     a, b, y = types
     first, second = list(known_shape(left.type)), list(known_shape(right.type))
     if len(first) < 2 or len(second) < 2:
-        return Blocked("vector", "a vector is multiplied with a computed tensor")
+        return Blocked("vector", "one operand of a product of computed tensors is a vector")
     batches = [prod(first[:-2]), prod(second[:-2])]
     if batches[1] == 1:
         batch, rows = 1, prod(first[:-1])
     elif batches[0] == batches[1]:
         batch, rows = batches[0], first[-2]
     else:
-        return Blocked("batch-broadcast", "one stack of matrices is repeated for another")
+        return Blocked("batch-broadcast", "the batch axes of the operands are broadcast")
     ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
     reach = 255 * 255 * first[-1]
     unblocked(takes(ratio, reach))

@@ -83,7 +83,7 @@ def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
     elif g.groups == 1 or g.kernel[0] == 1:
         yield _slices(spec, costs)
     else:
-        grouped = Blocked("grouped", "the channels come in groups, and others would stand between them")
+        grouped = Blocked("grouped", "the convolution has groups, whose channels would not stay together")
         yield replace(_slices(spec, costs), blocked=grouped)
 
 
@@ -124,7 +124,7 @@ def _slices(spec: Spec, costs: Costs) -> JoinAxes:
         taken = cost(costs, GATHERED, columns)
     blocked = _guard(g, (*g.sizes[1:], *g.results[1:]), (g.images, g.results[0]))
     if depth > DEEPEST:
-        blocked = Blocked("large-window", f"more than {DEEPEST} slices would stand side by side")
+        blocked = Blocked("large-window", f"more than {DEEPEST} slices would be concatenated")
     elif blocked is None and spec.opset < SLICES:
         blocked = OLD_SLICES
     return JoinAxes(spec.of(after, images), cost=taken, saves=2 * MOVES, blocked=blocked, before=g)

@@ -157,9 +157,7 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
     if g.axes > 2:
-        return Blocked(
-            "many-axes", "transposed, a convolution is rewritten over one or two spatial axes alone"
-        )
+        return Blocked("many-axes", "a transposed convolution is rewritten only over one or two spatial axes")
     if g.sizes[-1] == DYNAMIC:
         return Blocked("unknown-width", "the width is not known")
     if g.groups > 1 and spec.is_float:

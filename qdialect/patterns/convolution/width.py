@@ -97,7 +97,7 @@ def packings(row: Row) -> Iterator[Packing]:
                 continue
             first = -row.before // inputs
             last = ((outputs - 1) * row.stride + (row.kernel - 1) * row.dilation - row.before) // inputs
-            if outputs == row.result:  # whole rows: what is beside them is zeros
+            if outputs == row.result:  # whole rows; beside them are only zeros
                 first, last = max(first, 0), min(last, row.width // inputs - 1)
             kernel, stride = last - first + 1, step // inputs
             behind = (row.result // outputs - 1) * stride + kernel - row.width // inputs + first

@@ -322,7 +322,7 @@ func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.unifor
 func.func @unmoved_other_region(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<3x2xf32> {
   %y = onnx.Transpose(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
   %z = onnx.If(%p) then_branch {
-    // expected-remark@+1 {{the quantize stands in a subgraph, its operand outside [hoist-quantize: other-region]}}
+    // expected-remark@+1 {{the quantize is in a subgraph, its operand outside [hoist-quantize: other-region]}}
     %q = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
     %r = quant.dcast %q : tensor<3x2x!quant.uniform<u8:f32, 0.02:13>> to tensor<3x2xf32>
     onnx.Yield(%r) : (tensor<3x2xf32>) -> ()

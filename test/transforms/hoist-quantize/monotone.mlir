@@ -135,7 +135,7 @@ func.func @unmoved_wide_storage(%q: tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:
   %x = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>> to tensor<2x3xf16>
   %h = onnx.Constant() {value = #onnx.tensor<[0.2] : tensor<f16>>} : () -> tensor<f16>
   %c = onnx.Clip(%x, _, %h) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
-  // expected-remark@+1 {{not every stored integer survives the way through float [hoist-quantize: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [hoist-quantize: wide-storage]}}
   %y = quant.qcast %c : tensor<2x3xf16> to tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
   func.return %y : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
 }

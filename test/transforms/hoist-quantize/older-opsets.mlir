@@ -91,7 +91,7 @@ func.func @unmoved_indices_used(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) ->
 func.func @unmoved_rounding_merges(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) -> tensor<?x!quant.uniform<u8:f32, 0.02:13>> {
   %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
   %y = onnx.Unique(%x) : (tensor<5xf32>) -> tensor<?xf32>
-  // expected-remark@+1 {{elements that rounding makes equal would be dropped [hoist-quantize: rounding-merges]}}
+  // expected-remark@+1 {{quantization may make elements equal, which the op drops [hoist-quantize: rounding-merges]}}
   %q = quant.qcast %y : tensor<?xf32> to tensor<?x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<?x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -141,7 +141,7 @@ func.func @unmoved_equal_scales(%a: tensor<3x1xf32>, %b: tensor<3x1xf32>) -> ten
   %x = onnx.Exp(%a) : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %y = onnx.Exp(%b) : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %j = onnx.Concat(%x, %y) {axis = 1 : i64} : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{the op gives another type for operands of these types [hoist-quantize: other-type]}}
+  // expected-remark@+1 {{the op returns another type for these operand types [hoist-quantize: other-type]}}
   %q = quant.qcast %j : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
   func.return %q : tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
 }

@@ -89,7 +89,7 @@ func.func @unmoved_empty_range(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>)
   %l = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>} : () -> tensor<ui8>
   %h = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
-  // expected-remark@+1 {{the bounds of the clamp leave nothing between them [sink-dequantize: empty-range]}}
+  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-range]}}
   %m = onnx.Clip(%i, %l, %h) {} : (tensor<3x4xui8>, tensor<ui8>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %m : tensor<3x4xui8>
 }
@@ -102,7 +102,7 @@ func.func @unmoved_empty_range(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>)
 func.func @unmoved_bound_outside(%q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>>) -> tensor<3x4xui8> {
   %h = onnx.Constant() {value = #onnx.tensor<[201] : tensor<ui8>>} : () -> tensor<ui8>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>> to tensor<3x4xui8>
-  // expected-remark@+1 {{the bound is none of the type's integers [sink-dequantize: bound-outside]}}
+  // expected-remark@+1 {{the bound is outside the storage range [sink-dequantize: bound-outside]}}
   %m = onnx.Clip(%i, _, %h) {} : (tensor<3x4xui8>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %m : tensor<3x4xui8>
 }
@@ -115,7 +115,7 @@ func.func @unmoved_pad_value_outside(%q : tensor<3x4x!quant.uniform<u8<0:200>:f3
   %p = onnx.Constant() {value = #onnx.tensor<[1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[201] : tensor<ui8>>} : () -> tensor<ui8>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>> to tensor<3x4xui8>
-  // expected-remark@+1 {{the value that Pad puts in is none of the type's integers [sink-dequantize: bound-outside]}}
+  // expected-remark@+1 {{the value that Pad inserts is outside the storage range [sink-dequantize: bound-outside]}}
   %m = onnx.Pad(%i, %p, %v) {} : (tensor<3x4xui8>, tensor<4xi64>, tensor<ui8>) -> tensor<4x6xui8>
   func.return %m : tensor<4x6xui8>
 }

@@ -222,7 +222,7 @@ func.func @unmoved_clip_computed(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 func.func @unmoved_clip_that_rounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
   %d = onnx.Constant() {value = #onnx.tensor<[1.01] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{the type cannot express the bounds [-inf, 1.01] [sink-dequantize: bound-rounds]}}
+  // expected-remark@+1 {{the type cannot represent the bounds [-inf, 1.01] [sink-dequantize: bound-rounds]}}
   %y = onnx.Clip(%r, _, %d) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -286,7 +286,7 @@ func.func @prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x
 func.func @unmoved_slope(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1xf32>>} : () -> tensor<1xf32>
   %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{a slope other than a constant 0 makes new numbers; use Relu [sink-dequantize: slope]}}
+  // expected-remark@+1 {{a slope that is not a constant 0 computes new values; use Relu [sink-dequantize: slope]}}
   %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -304,9 +304,9 @@ func.func @unmoved_integer_clamps(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>
   %v = onnx.Constant() {value = #onnx.tensor<[11, 12, 13] : tensor<3xui8>>} : () -> tensor<3xui8>
   %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
   %j = quant.scast %n : tensor<2x3x!quant.uniform<u8<10:200>:f32, 0.02:13>> to tensor<2x3xui8>
-  // expected-remark@+1 {{the bounds of the clamp leave nothing between them [sink-dequantize: empty-range]}}
+  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-range]}}
   %a = onnx.Clip(%i, %l, %h) : (tensor<2x3xui8>, tensor<ui8>, tensor<ui8>) -> tensor<2x3xui8>
-  // expected-remark@+1 {{the bound is none of the type's integers [sink-dequantize: bound-outside]}}
+  // expected-remark@+1 {{the bound is outside the storage range [sink-dequantize: bound-outside]}}
   %b = onnx.Max(%j, %o) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
   // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: bound-shape]}}
   %c = onnx.Min(%j, %v) : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>

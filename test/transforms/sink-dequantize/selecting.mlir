@@ -100,7 +100,7 @@ func.func @unmoved_block_cut(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3
   %s = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
   %e = onnx.Constant() {value = #onnx.tensor<[4] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
-  // expected-remark@+1 {{a block would be cut in two [sink-dequantize: block-cut]}}
+  // expected-remark@+1 {{the op would split a block [sink-dequantize: block-cut]}}
   %y = onnx.Slice(%r, %s, %e) : (tensor<4x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -112,7 +112,7 @@ func.func @unmoved_block_cut(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3
 // CHECK-NEXT: onnx.ArgMax(%[[R]])
 func.func @unmoved_real_ties(%q: tensor<2x5x!quant.uniform<u8:f16, 300.0:13>>) -> tensor<1x5xi64> {
   %r = quant.dcast %q : tensor<2x5x!quant.uniform<u8:f16, 300.0:13>> to tensor<2x5xf16>
-  // expected-remark@+1 {{two stored integers may be one real number, so that another of them would be chosen [sink-dequantize: real-ties]}}
+  // expected-remark@+1 {{two stored integers may dequantize to one float, so the op may select another element [sink-dequantize: real-ties]}}
   %y = onnx.ArgMax(%r) : (tensor<2x5xf16>) -> tensor<1x5xi64>
   func.return %y : tensor<1x5xi64>
 }
@@ -404,7 +404,7 @@ func.func @unmoved_gather_out_of_range(%q: tensor<6x2x!quant.uniform<i8:f32:0, {
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_gather_computed(%q: tensor<6x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9,1.5:-2,2.5:1}>>, %i: tensor<2xi64>) -> tensor<2x2xf32> {
   %r = quant.dcast %q : tensor<6x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9,1.5:-2,2.5:1}>> to tensor<6x2xf32>
-  // expected-remark@+1 {{an axis, index or size that decides where scales go is computed [sink-dequantize: computed-parameter]}}
+  // expected-remark@+1 {{an axis, index or size that determines the axis of the scales is computed [sink-dequantize: computed-parameter]}}
   %y = onnx.Gather(%r, %i) : (tensor<6x2xf32>, tensor<2xi64>) -> tensor<2x2xf32>
   func.return %y : tensor<2x2xf32>
 }

@@ -25,7 +25,7 @@ def cores() -> int:
     return min(available_cores(), MOST_THREADS)
 
 
-def side_by_side(
+def parallel_map(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int = MOST_THREADS
 ) -> Generator[Result]:
     """

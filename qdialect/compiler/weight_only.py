@@ -58,10 +58,10 @@ def parse_weights(text: str) -> WeightFormat:
         return WeightFormat()
     match = re.fullmatch(r"int4(?:,block=(\d+))?", text)
     if match is None:
-        raise UserError(f"there are no weights of type '{text}'", "say int8, int4 or int4,block=32")
+        raise UserError(f"'{text}' is not a type of weights", "say int8, int4 or int4,block=32")
     block = int(match[1] or BLOCK)
     if block not in SIZES:
-        raise UserError(f"{block} is no block size", f"choose from {', '.join(map(str, SIZES))}")
+        raise UserError(f"{block} is not a block size", f"choose from {', '.join(map(str, SIZES))}")
     return WeightFormat(4, block)
 
 

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 import qdialect
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
-from qdialect.compiler.weights_alone import WeightFormat, parse_weights
+from qdialect.compiler.weight_only import WeightFormat, parse_weights
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from qdialect.oracle import side_by_side as module
-from qdialect.oracle.side_by_side import side_by_side
+from qdialect.oracle import parallel as module
+from qdialect.oracle.parallel import parallel_map
 
 
 @pytest.fixture(params=[1, 2, 8])
@@ -24,13 +24,13 @@ def test_results_come_in_the_order_of_the_items(available: int) -> None:
         later.set()
         return k * k
 
-    assert list(side_by_side(wait_for_the_next, range(20))) == [k * k for k in range(20)]
+    assert list(parallel_map(wait_for_the_next, range(20))) == [k * k for k in range(20)]
 
 
 def test_what_is_raised_comes_where_the_result_would(available: int) -> None:
     seen: list[int] = []
     with pytest.raises(ZeroDivisionError):
-        seen.extend(side_by_side(lambda k: 12 // (3 - k), range(9)))
+        seen.extend(parallel_map(lambda k: 12 // (3 - k), range(9)))
     assert seen == [4, 6, 12]
 
 
@@ -42,7 +42,7 @@ def test_what_was_read_counts_before_reading_fails(available: int, error: type[B
 
     seen: list[int] = []
     with pytest.raises(error):
-        seen.extend(side_by_side(lambda k: k, items()))
+        seen.extend(parallel_map(lambda k: k, items()))
     assert seen == list(range(5))
 
 
@@ -54,7 +54,7 @@ def test_no_more_is_read_than_is_about_to_run(available: int) -> None:
             read.append(k)
             yield k
 
-    results = side_by_side(lambda k: k, items(), threads=3)
+    results = parallel_map(lambda k: k, items(), threads=3)
     assert next(results) == 0
     assert len(read) == (1 if available == 1 else min(3, available) + 1)
     results.close()
