@@ -196,7 +196,7 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"keep_float": ("x",)}, "an input"),
+        ({"keep_float": ("x",)}, "a graph input"),
         ({"keep_float": ("w",)}, "a constant"),
         ({"keep_float": ("nothing",)}, "no node or tensor is called 'nothing'"),
         ({"decompose": ("Gemm",), "exactness": "exact"}, "--exactness exact"),
