@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,25 @@ class Refused(Exception):
 
 
 def unblocked(value: T | Blocked) -> T:
-    """`value`, in a pattern, an upstream form or a rule of axes; if it is a reason, that one ends with it."""
+    """`value`, in a pattern, a form or a rule of axes; if it is a reason, that one ends with it."""
     if isinstance(value, Blocked):
         raise Refused(value)
     return value
+
+
+def required(value: T | None, reason: Blocked) -> T:
+    """`value`, in a pattern, a form or a rule of axes; if it is None, that one ends with the reason."""
+    if value is None:
+        raise Refused(reason)
+    return value
+
+
+def answer(ask: Callable[P, T | Blocked], *arguments: P.args, **named: P.kwargs) -> T | Blocked:
+    """What a form or a rule of axes returns, or the reason with which it ends, for who goes on without it."""
+    try:
+        return ask(*arguments, **named)
+    except Refused as refused:
+        return refused.blocked
 
 
 UNKNOWN_RANK = Blocked(
