@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Blocked:
 
 
 class Refused(Exception):
-    """A rewrite or a rule does not apply, for a reason: caught by who asked it, before anything has changed."""
+    """Raised where a rewrite or a rule does not apply. The driver or the caller catches it, before anything has changed."""
 
     def __init__(self, blocked: Blocked):
         super().__init__(blocked.message)
@@ -29,10 +31,25 @@ class Refused(Exception):
 
 
 def unblocked(value: T | Blocked) -> T:
-    """`value`, in a pattern, an upstream form or a rule of axes; if it is a reason, that one ends with it."""
+    """`value`; if it is a `Blocked`, ends the pattern, form or axis rule that called this, with it as the reason."""
     if isinstance(value, Blocked):
         raise Refused(value)
     return value
+
+
+def required(value: T | None, reason: Blocked) -> T:
+    """`value`; if it is None, ends the pattern, form or axis rule that called this, with `reason`."""
+    if value is None:
+        raise Refused(reason)
+    return value
+
+
+def answer(ask: Callable[P, T | Blocked], *arguments: P.args, **named: P.kwargs) -> T | Blocked:
+    """The result of a form or an axis rule, or the reason with which it ended: for callers with an alternative."""
+    try:
+        return ask(*arguments, **named)
+    except Refused as refused:
+        return refused.blocked
 
 
 UNKNOWN_RANK = Blocked(

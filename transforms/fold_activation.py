@@ -30,7 +30,7 @@ from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, Range, are_alike, is_within
 from qdialect.promises.joins import KnownRange
 from qdialect.promises.monotone import stored_bounds
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
@@ -128,7 +128,7 @@ class ReadBound(OnForm[StorageReading]):
         type = quantized_of(value.type)
         if type is None or quantized_of(bound.type) != type or value.type != op.results[0].type:
             return
-        built = form.build(op, value, type)
+        built = answer(form.build, op, value, type)
         if isinstance(built, Blocked):
             return  # an elementwise choice between two tensors
         rewriter.replace(op, built.ops)

@@ -76,7 +76,7 @@ from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.reasons import NOT_QUANTIZED, Blocked, unblocked
+from qdialect.reasons import NOT_QUANTIZED, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -158,9 +158,7 @@ class FoldOwnFactors(OnTrait[Linear]):
         alpha, beta = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
         if (alpha == 1 and beta == 1) or quantized_of(under_dequantize(op.operands[1]).type) is None:
             return None
-        channels = promise.output_channels(op)
-        if channels is None:
-            return COMPUTED_WEIGHT
+        channels = required(promise.output_channels(op), COMPUTED_WEIGHT)
         target, one = LinearTarget(op, promise, channels), np.float64(1)
         bias = unblocked(folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1))))
         weight = unblocked(
@@ -195,9 +193,7 @@ class FoldInFront(OnTrait[Linear]):
                 "weight-quantized",
                 "factors per input channel cannot be folded into scales per output channel",
             )
-        channels = promise.output_channels(op)
-        if channels is None:
-            return OTHER_AXIS
+        channels = required(promise.output_channels(op), OTHER_AXIS)
         old = unblocked(flat_bias(op, promise, channels))
         array = weight.array()
         factors = unblocked(self._per_input(op, promise, array, chain.map))

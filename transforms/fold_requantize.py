@@ -25,7 +25,7 @@ from qdialect.patterns.joins import requantized
 from qdialect.patterns.reading import retyped
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
-from qdialect.reasons import OTHER_REGION, Blocked
+from qdialect.reasons import OTHER_REGION, Blocked, answer, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -46,7 +46,7 @@ class RequantizeAbove(OnTrait[Kernels]):
             stored = requantized(value, quantized_of(value.type))
             if type is None or stored is None:
                 continue
-            built = _quantized_above(stored, type)
+            built = answer(_quantized_above, stored, type)
             if not isinstance(built, Blocked):
                 rewriter.replace(value.owner, built)  # pyright: ignore[reportArgumentType]
                 return None
@@ -59,9 +59,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     users = [use.operation for use in stored.uses]
     if not all(user.results and user.results[0].has_one_use() for user in users):  # a yield has none
         return SECOND_CONSUMER
-    chain, other, shape = _chain(stored), uniform_of(stored.type), shape_of(stored.type)
-    if isinstance(chain, Blocked):
-        return chain
+    chain, other, shape = unblocked(_chain(stored)), uniform_of(stored.type), shape_of(stored.type)
     if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
         return Blocked(
             "few-elements", "the tensor is so small that removing the second quantize saves nothing"
@@ -77,9 +75,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     ops = retyped(chain[::-1], type)
     if (low, high) == (type.storage.low, type.storage.high):
         return ops
-    clamp = clip_between(low, high, chain[0], ops[-1].results[0], type)
-    if isinstance(clamp, Blocked):
-        return clamp
+    clamp = unblocked(clip_between(low, high, chain[0], ops[-1].results[0], type))
     ops[-1].location = location(node_name(chain[0]))
     name = node_name(chain[0]) or tensor_name(chain[0])
     clamp.ops[-1].location = location(f"{name}_range", [tensor_name(chain[0])])

@@ -40,7 +40,7 @@ from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.layout import order_of
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
-from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, unblocked
+from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, signed_sum_cost
@@ -92,9 +92,7 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
 
     def _weight(self, op: OnnxOp) -> tuple[Array, Array] | Blocked:
         """The weight and its zero point as i8."""
-        weight, zero = constant_array(op.operands[1]), op.input(3)
-        if weight is None:
-            return COMPUTED_WEIGHT
+        weight, zero = required(constant_array(op.operands[1]), COMPUTED_WEIGHT), op.input(3)
         zeros = np.zeros((), weight.dtype) if zero is None else constant_array(zero)
         if zeros is None or zeros.size != 1:
             return Blocked(
@@ -133,9 +131,7 @@ def _scaling(op: OnnxOp, axis: int, step: SSAValue, channels: int) -> _Scaling |
         return NO_RESCALE
     factor = next((one for one in product.operands if one is not cast.results[0]), cast.results[0])
     scale = _beside(factor, step)
-    scale = None if scale is None else along(scale, rank, axis)
-    if scale is None:
-        return NO_RESCALE
+    scale = required(None if scale is None else along(scale, rank, axis), NO_RESCALE)
     added = shift(user := single_user(product.results[0]))
     bias = None if added is None else along(added.constant, rank, axis)
     if user is None or bias is None or bias.dtype != np.float32:

@@ -57,7 +57,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import FLOAT_BIAS, Blocked, unblocked
+from qdialect.reasons import FLOAT_BIAS, Blocked, answer, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
@@ -299,7 +299,7 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
 
     def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
         x, reads = stored(op.operands[0])
-        built = form.build(op, x, type)
+        built = answer(form.build, op, x, type)
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:
             for draft in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):

@@ -35,7 +35,7 @@ from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, unblocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, answer, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -107,11 +107,9 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
         if factors is None:
             return Blocked("scale-shape", "the factor is not one for each output channel")
         last, factor = user, factors if factor is None else numerics.bias_scale(factor, factors)
-    if factor is None:
-        return RUN_TIME
-    if not factor.size:
+    if not (whole := required(factor, RUN_TIME)).size:
         return EMPTY_AXIS
-    return last, factor
+    return last, whole
 
 
 def _known_type(value: SSAValue) -> UniformType | None:
@@ -131,12 +129,9 @@ def _zero_points(value: SSAValue | None) -> Array | None:
 
 def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
     """x's type and w's: their scales multiply to `factor`."""
-    x_zero, w_zero = (_zero_points(op.input(k)) for k in (2, 3))
-    x_storage, w_storage = (storage_of(element_of(op.operands[k].type)) for k in (0, 1))
-    if x_zero is None or w_zero is None:
-        return RUN_TIME
-    if x_storage is None or w_storage is None:
-        return UNKNOWN_STORAGE
+    x_zero, w_zero = (required(_zero_points(op.input(k)), RUN_TIME) for k in (2, 3))
+    storages = (required(storage_of(element_of(value.type)), UNKNOWN_STORAGE) for value in op.operands[:2])
+    x_storage, w_storage = storages
     if x_zero.ndim:
         return Blocked("per-axis", "the activation has a zero point for each row")
     known_x, known_w = _known_type(op.operands[0]), _known_type(op.operands[1])
@@ -209,7 +204,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         if not (self._float_results or has_kernel or _quantize_follows(chain.last.results[0])):
             return Blocked("float-result", "no quantize follows, so the integer product stays as it is")
         draft = cls.build(list(op.operands[:2]), [chain.last.results[0].type], op.onnx_attributes)
-        types = _types(op, draft, chain.factor)
+        types = answer(_types, op, draft, chain.factor)
         channels = None
         if not isinstance(types, Blocked) and (linear := draft.get_trait(Linear)) is not None:
             channels = linear.output_channels(draft)

@@ -41,7 +41,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
 from qdialect.promises.work import SumsProducts
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
@@ -118,7 +118,7 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
     parts: Sequence[Operation] = []
     whole = op
     for form in _changes(op, now, to):
-        newer = form.parts(whole)
+        newer = answer(form.parts, whole)
         if isinstance(newer, Blocked):
             _discard(parts)
             return newer

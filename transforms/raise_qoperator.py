@@ -36,7 +36,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -97,7 +97,7 @@ class RaiseQOperator(OnTrait[QOperator]):
         if isinstance(attributes, Blocked):
             return attributes
         new = op_named("", meaning.name).build(meaning.operands, [op.results[0].type], attributes)
-        types = read_types(node, meaning, new)
+        types = answer(read_types, node, meaning, new)
         if not isinstance(types, Blocked) and types.result is not None:
             _make(new, types.result)
         blocked = types if isinstance(types, Blocked) else _unknown(new, types) or meaning.kernel.guard(new)

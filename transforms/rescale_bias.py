@@ -35,7 +35,7 @@ from qdialect.numerics import folding, sums
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import COMPUTED_BIAS, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BIAS, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -200,9 +200,7 @@ class RescaleBias(OnTrait[Linear]):
             if op.get_trait(Window) is not None and result is None:
                 return None  # convolutions with a float result have no such bias
             return NO_KERNEL if self._quantize else None  # no session quantizes that bias
-        real = real_constant(bias)
-        if real is None:
-            return COMPUTED_BIAS
+        real = required(real_constant(bias), COMPUTED_BIAS)
         channels = promise.output_channels(op)
         if (
             channels is None

@@ -1,6 +1,5 @@
 """Measure what an element costs: in float operations, casts, lookups and moves."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper
 
 from costs.fitting import fitted
-from qdialect.measuring.kernels import session
+from qdialect.measuring.kernels import least_time, session
 from qdialect.promises.elementwise import FUNCTIONS
 from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
 from qdialect.promises.kernels import Rows
@@ -53,12 +52,7 @@ def elementwise_costs(runs: int, least: float) -> dict[str, float]:
     for name, nodes, constants, result, operand in cases:
         one = session(nodes, constants, result, operand, opset=20 if name != "Swish" else 24)
         x = byte if operand == uint8 else real + (name == "Acosh")
-        taken: list[int] = []
-        for _ in range(runs + 2):
-            start = time.perf_counter_ns()
-            one.run(None, {"x": x})
-            taken.append(time.perf_counter_ns() - start)
-        prices[name] = max(min(taken) - least, 0.0) / size
+        prices[name] = max(least_time(one, x, runs) - least, 0.0) / size
     return prices
 
 
@@ -74,13 +68,8 @@ def quantize_costs(runs: int, least: float) -> dict[str, float]:
     one = session(nodes, constants, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
     times: list[float] = []
     for size in (1, 1000):
-        feed = {"x": np.ones((1, 1, size, 1000), np.float32), "z": np.array(7, np.uint8)}
-        taken: list[int] = []
-        for _ in range(runs + 2):
-            start = time.perf_counter_ns()
-            one.run(None, feed)
-            taken.append(time.perf_counter_ns() - start)
-        times.append(min(taken))
+        x = np.ones((1, 1, size, 1000), np.float32)
+        times.append(least_time(one, x, runs, z=np.array(7, np.uint8)))
     read = (times[1] - times[0]) / 999_000
     return {"read": read, "call": max(times[0] - least - 1000 * read, 0.0)}
 
@@ -117,14 +106,8 @@ def _as_kernel(op: str, **attributes: Any) -> list[NodeProto]:
     return [helper.make_node(op, ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", **attributes)]
 
 
-def _least(one: ort.InferenceSession, shape: Sequence[int], runs: int) -> int:
-    x = np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
-    taken: list[int] = []
-    for _ in range(runs + 2):
-        start = time.perf_counter_ns()
-        one.run(None, {"x": x})
-        taken.append(time.perf_counter_ns() - start)
-    return min(taken)
+def _least(one: ort.InferenceSession, shape: Sequence[int], runs: int) -> float:
+    return least_time(one, np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8), runs)
 
 
 def _by_rows(counted: Sequence[Rows], times: Sequence[float]) -> dict[str, float]:
@@ -174,10 +157,5 @@ def move_costs(runs: int, least: float) -> dict[str, float]:
         ("move_float", TensorProto.FLOAT, np.float32),
     ):
         one, x = session(nodes, constants, kind, kind), np.ones((16, 16, 16, 64), dtype)
-        taken: list[int] = []
-        for _ in range(runs + 2):
-            start = time.perf_counter_ns()
-            one.run(None, {"x": x})
-            taken.append(time.perf_counter_ns() - start)
-        prices[name] = (min(taken) - least) / x.size
+        prices[name] = (least_time(one, x, runs) - least) / x.size
     return prices

@@ -9,7 +9,6 @@ a relative error counts the same for small and large convolutions.
 """
 
 import argparse
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from costs.elements import (
     softmax_costs,
 )
 from costs.fitting import fitted
-from qdialect.measuring.kernels import Shape, measure, overhead, session
+from qdialect.measuring.kernels import Shape, least_time, measure, overhead, session
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
@@ -191,12 +190,8 @@ def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
     ]
     one = session(nodes, c)
     x = rng.integers(0, 256, (batch, ci, size, size)).astype(np.uint8)
-    times: list[int] = []
-    for _ in range(runs):
-        start = time.perf_counter_ns()
-        one.run(None, {"x": x})
-        times.append(time.perf_counter_ns() - start)
-    return Convolution(ci, co * k * k, (1, 1), (1, 1), size * size, True, batch), min(times)
+    counted = Convolution(ci, co * k * k, (1, 1), (1, 1), size * size, True, batch)
+    return counted, least_time(one, x, runs)
 
 
 def fit(rows: list[tuple[Convolution, float]]) -> list[float]:

@@ -21,7 +21,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.forms.composition import Decomposes
 from qdialect.forms.nodes import Nodes
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required
 
 OUTER = "0123456789"
 """Indices that stand for an ellipsis, the innermost last."""
@@ -81,10 +81,8 @@ def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         return Blocked("element-type", "only an Einsum in f32 is decomposed")
     if len(shapes) < len(op.operands):
         return UNKNOWN_RANK
-    terms = _terms(op.str_attr("equation", ""), [len(shape) for shape in shapes])
-    indices = None if terms is None else _indices(*terms)
-    if terms is None or indices is None:
-        return NO_PRODUCT
+    terms = required(_terms(op.str_attr("equation", ""), [len(shape) for shape in shapes]), NO_PRODUCT)
+    indices = required(_indices(*terms), NO_PRODUCT)
     left, right = (dict(zip(term, shape, strict=True)) for term, shape in zip(terms, shapes, strict=False))
     if any(left[i] != right[i] or left[i] == DYNAMIC for i in indices.summed) or (
         len(indices.columns) > 1 and any(right[i] == DYNAMIC for i in indices.columns)

@@ -19,7 +19,7 @@ from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import dequantized_constant
 from qdialect.promises.weight_only import unpacked_weight
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 FIRST_WITH_BLOCKS = 21
 """The first opset whose DequantizeLinear has blocks and 4-bit integers."""
@@ -94,9 +94,7 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if packed is None or scales is None or (zeros is None and op.input(3) is not None):
         return Blocked("run-time-scale", "weight, scale or zero point is computed at run time")
     sizes = (op.int_attr("K", 0), op.int_attr("N", 0), op.int_attr("bits", 4), op.int_attr("block_size", 0))
-    weight = unpacked_weight(packed, scales, zeros, *sizes)
-    if isinstance(weight, Blocked):
-        return weight
+    weight = unblocked(unpacked_weight(packed, scales, zeros, *sizes))
     nodes, result_type = Nodes(), op.results[0].type
     operands = [nodes.constant(np.ascontiguousarray(a)) for a in weight]
     real_type = tensor_type(BY_NUMPY["float32"].attribute, weight[0].shape)

@@ -22,7 +22,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, OLD_CLIP
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required
 
 FIRST_LAYER_NORMALIZATION = 17
 FIRST_GELU = 20
@@ -92,8 +92,7 @@ def _product(op: OnnxOp) -> Parts:
     for place, name in enumerate(("transA", "transB")):
         if not op.int_attr(name, 0):
             continue
-        if (rank := rank_of(operands[place])) is None:
-            return UNKNOWN_RANK
+        rank = required(rank_of(operands[place]), UNKNOWN_RANK)
         if rank > 1:  # of a vector there is nothing to exchange
             operands[place] = nodes.transpose(operands[place], (*range(rank - 2), rank - 1, rank - 2))
     product = nodes.add("MatMul", operands, op.results[0].type)
@@ -145,8 +144,7 @@ def _images(op: OnnxOp) -> Parts:
         nodes = Nodes()
         nodes.add("QLinearConv", list(op.inputs), op.results[0].type, attributes)
         return nodes.ops
-    if (rank := rank_of(op.operands[3])) is None:
-        return UNKNOWN_RANK
+    rank = required(rank_of(op.operands[3]), UNKNOWN_RANK)
     return channels_first(op, "QLinearConv", rank - 2, attributes)
 
 
@@ -155,8 +153,7 @@ def _pool(op: OnnxOp) -> Parts | None:
     attributes = {name: value for name, value in op.onnx_attributes.items() if name != "channels_last"}
     if not op.int_attr("channels_last", 0):
         return None
-    if (rank := rank_of(op.operands[0])) is None:
-        return UNKNOWN_RANK
+    rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
     return channels_first(op, op.op_type, rank - 2, attributes, domain=MICROSOFT)
 
 

@@ -30,7 +30,7 @@ from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of, static_shape
 from qdialect.ops.generated import op_named
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 Parts = Sequence[Operation]
 UNKNOWN_TYPE = Blocked(
@@ -74,9 +74,7 @@ def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Bloc
     for name, place in places.items():
         if (value := kept.pop(name, None)) is None:
             continue
-        array = _operand(op, value)
-        if isinstance(array, Blocked):
-            return array
+        array = unblocked(_operand(op, value))
         inputs += [None] * (place + 1 - len(inputs))
         inputs[place] = nodes.constant(array)
     return [*nodes.ops, _built(op, op.op_type, inputs, kept)]

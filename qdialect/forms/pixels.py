@@ -19,7 +19,7 @@ from qdialect.forms.geometry import nearest, reduced_axes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 FEW = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""
@@ -74,9 +74,7 @@ def _largest(x: SSAValue, op: OnnxOp) -> Built | Blocked:
 
 def _reduce_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     shape = shape_of(x.type)
-    axes = NO_IMAGE if shape is None else reduced_axes(op)
-    if isinstance(axes, Blocked):
-        return axes
+    axes = unblocked(NO_IMAGE if shape is None else reduced_axes(op))
     return _largest(x, op) if axes == list(range(2, len(shape or ()))) else NO_IMAGE
 
 
@@ -85,9 +83,7 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     pooled = _largest(x, op)
     if isinstance(pooled, Built):
         return pooled
-    shape = shape_of(x.type)
-    if shape is None:
-        return UNKNOWN_RANK
+    shape = required(shape_of(x.type), UNKNOWN_RANK)
     axes, nodes = range(2, len(shape)), Nodes()
     stated = onnx_opset(op) < 18
     inputs = [x] if stated else [x, nodes.constant(axes, np.int64)]
@@ -106,9 +102,7 @@ def _arranged(x: SSAValue, parts: Sequence[int], perm: Sequence[int], sizes: Seq
 
 def _depth_to_space(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """ONNX's operators.md, "DepthToSpace"."""
-    image = _sizes(x)
-    if image is None:
-        return NO_IMAGE
+    image = required(_sizes(x), NO_IMAGE)
     if op.str_attr("mode", "DCR") == "CRD":
         return Blocked("no-kernel", "no two bytes of a pixel move together, so one kernel is faster")
     (channels, height, width), block = image, op.int_attr("blocksize", 1)
@@ -118,9 +112,7 @@ def _depth_to_space(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
 
 def _space_to_depth(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """ONNX's operators.md, "SpaceToDepth"."""
-    image = _sizes(x)
-    if image is None:
-        return NO_IMAGE
+    image = required(_sizes(x), NO_IMAGE)
     (channels, height, width), block = image, op.int_attr("blocksize", 1)
     high, wide = height // block, width // block
     return _arranged(
@@ -135,9 +127,7 @@ def _resize(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return NO_IMAGE
     batch, *image = before
     by = [new // old for old, new in zip(image, result, strict=True)]
-    rows = nearest(op)
-    if isinstance(rows, Blocked):
-        return rows
+    rows = unblocked(nearest(op))
     repeated = {2 + k: np.arange(image[1 + k]).repeat(by[1 + k]) for k in (0, 1) if by[1 + k] > 1}
     if rows.keys() != repeated.keys() or not all(np.array_equal(rows[k], repeated[k]) for k in rows):
         return Blocked("no-kernel", "not every pixel is repeated as often as its neighbour")

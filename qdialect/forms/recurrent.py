@@ -35,7 +35,7 @@ from qdialect.forms.builder import Builder
 from qdialect.forms.cells import KINDS, Cell, Kind, by_matrix
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.ir.values import constant_array, static_shape
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
 
 FLOAT = BY_NUMPY["float32"].attribute
 FIRST_SCAN = 9
@@ -94,9 +94,7 @@ def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
             f"a recurrent weight of {known} does not have one part for each gate",
             "check the model",
         )
-    activations = activations_of(op, kind.activations, len(reverse))
-    if isinstance(activations, Blocked):
-        return activations
+    activations = unblocked(activations_of(op, kind.activations, len(reverse)))
     steps, batch = (x[1], x[0]) if op.int_attr("layout", 0) == 1 else (x[0], x[1])
     lengths = op.input(4)
     if lengths is not None and steps != DYNAMIC and (counts := constant_array(lengths)) is not None:
@@ -334,9 +332,7 @@ def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[S
 
 
 def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
-    layer = _read(op, KINDS[op.op_type])
-    if isinstance(layer, Blocked):
-        return layer
+    layer = unblocked(_read(op, KINDS[op.op_type]))
     build = layer.build
     x = build.transpose(op.operands[0], (1, 0, 2)) if layer.batch_first else op.operands[0]
     inputs, inner = _projected(layer, x)

@@ -25,7 +25,7 @@ from qdialect.forms.cells import KINDS, Cell, Product
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, Layer
 from qdialect.ir.values import static_shape
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 FLOAT, BYTE = BY_NUMPY["float32"].attribute, BY_NUMPY["uint8"].attribute
 FLOAT_CODE = 1
@@ -89,9 +89,7 @@ def _read(op: OnnxOp) -> Layer | Blocked:
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or weight[0] != len(reverse):
         return Blocked("weight-shape", f"the weights are of {weight[0]} directions", "check the model")
-    activations = activations_of(op, KIND.activations, len(reverse))
-    if isinstance(activations, Blocked):
-        return activations
+    activations = unblocked(activations_of(op, KIND.activations, len(reverse)))
     return Layer(op, KIND, Builder(op), x[0], x[1], weight[1], reverse, activations)
 
 
@@ -149,9 +147,7 @@ def _stacked(build: Builder, values: Sequence[SSAValue], shape: tuple[int, ...],
 
 
 def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
-    layer = _read(op)
-    if isinstance(layer, Blocked):
-        return layer
+    layer = unblocked(_read(op))
     build, one = layer.build, (1, layer.batch, layer.hidden)
     directions = [_directed(layer, k, inputs) for k, inputs in enumerate(_inputs(layer))]
     results: list[SSAValue] = []

@@ -28,7 +28,7 @@ from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import clip_between
 from qdialect.ir.values import constant, constant_ints, normal_axis
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,14 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if low > y.storage.low and high == y.storage.high:  # as such a clamp is read
         nodes.add("Relu", [line], op.results[0].type)
     elif (low, high) != (y.storage.low, y.storage.high):
-        clamp = clip_between(low, high, op, line, y)
-        if isinstance(clamp, Blocked):
-            return clamp
+        clamp = unblocked(clip_between(low, high, op, line, y))
         nodes.ops.extend(clamp.ops)
     return nodes.ops
 
 
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """A mean over all pixels, channels first or last, as GlobalAveragePool."""
-    shape = shape_of(op.operands[0].type)
-    if shape is None:
-        return UNKNOWN_RANK
+    shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
     rank, listed = len(shape), op.ints_attr("axes") or constant_ints(op.input(1)) or ()
     axes = sorted(normal_axis(axis, rank) for axis in listed)
     is_last = axes == list(range(1, rank - 1))

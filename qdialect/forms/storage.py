@@ -38,6 +38,8 @@ from qdialect.reasons import (
     PAD_VALUE_PER_AXIS,
     UNKNOWN_RANK,
     Blocked,
+    required,
+    unblocked,
 )
 
 if TYPE_CHECKING:
@@ -73,9 +75,7 @@ def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
     if type.blocks:
         return Blocked("blocks", "zero points per block are not an operand of this op")
     if type.axis is not None:
-        shape = shape_of(op.operands[0].type)
-        if shape is None:
-            return UNKNOWN_RANK
+        shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
         zeros = numerics.expand_parameters(zeros, shape, type.axis)
     return zeros.astype(type.storage.dtype)
 
@@ -86,17 +86,13 @@ def stored_result(op: OnnxOp, type: UniformType):
 
 
 def _relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    zeros, nodes = _zeros(type, op), Nodes()
-    if isinstance(zeros, Blocked):
-        return zeros
+    zeros, nodes = unblocked(_zeros(type, op)), Nodes()
     nodes.add("Max", [x, nodes.constant(zeros)], stored_result(op, type))
     return Built(nodes.ops, "Max")
 
 
 def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    bounds = clip_bounds(op)
-    if bounds is None:
-        return COMPUTED_BOUND
+    bounds = required(clip_bounds(op), COMPUTED_BOUND)
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
     nodes, (low, high) = Nodes(), stored_bounds(bounds, type)
@@ -121,22 +117,16 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Trilu as Where: Trilu itself fills with the integer 0, and few runtimes have one for 8-bit integers."""
-    kept = triangle(op)
-    if isinstance(kept, Blocked):
-        return kept
+    kept = unblocked(triangle(op))
     if kept.size > LARGEST_MASK:
         return Blocked("large-mask", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
-    zeros, nodes = _zeros(type, op), Nodes()
-    if isinstance(zeros, Blocked):
-        return zeros
+    zeros, nodes = unblocked(_zeros(type, op)), Nodes()
     nodes.add("Where", [nodes.constant(kept), x, nodes.constant(zeros)], stored_result(op, type))
     return Built(nodes.ops, "Where")
 
 
 def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    changed = centered(op)
-    if isinstance(changed, Blocked):
-        return changed
+    changed = unblocked(centered(op))
     shape = known_shape(op.operands[0].type)
     cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
     padded = {axis: ends for axis, ends in changed.items() if axis not in cropped}
@@ -261,9 +251,7 @@ def _read_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if not type.is_per_tensor or op.input(1) is None:
         return PAD_VALUE_PER_AXIS
-    stored = 0 if op.input(2) is None else _only_integer(op, 2)
-    if stored is None:
-        return COMPUTED_PAD_VALUE
+    stored = required(0 if op.input(2) is None else _only_integer(op, 2), COMPUTED_PAD_VALUE)
     if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
         return Blocked("bound-outside", "the value that Pad inserts is outside the storage range")
     nodes = Nodes()

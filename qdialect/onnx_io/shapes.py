@@ -48,7 +48,7 @@ from qdialect.promises.qoperator import QOperator, read_attributes, reading, res
 from qdialect.promises.recurrent import HiddenStates
 from qdialect.promises.shapes import KeepsType
 from qdialect.promises.weight_only import Columns
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _stated(op: OnnxOp) -> list[Attribute | None]:
 def _of_parts(op: OnnxOp) -> list[Attribute | None]:
     """The result types of the ops that an op stands for; None if it stands for none."""
     form = form_of(type(op), StandsFor)
-    parts = None if form is None else form.parts(op)
+    parts = None if form is None else answer(form.parts, op)
     if parts is None or isinstance(parts, Blocked) or len(parts[-1].results) != len(op.results):
         return [None] * len(op.results)
     for part in parts:

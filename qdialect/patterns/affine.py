@@ -25,7 +25,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.arithmetic import Scales, producer
 from qdialect.promises.linear import WRONG_AXIS, Linear
-from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, required, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 
@@ -180,9 +180,7 @@ def flat_bias(op: OnnxOp, linear: Linear, channels: int) -> Array | Blocked | No
     bias = op.input(2) if linear.has_bias else None
     if bias is None:
         return None
-    real = real_constant(bias)
-    if real is None:
-        return COMPUTED_BIAS
+    real = required(real_constant(bias), COMPUTED_BIAS)
     if real.size != 1 and (real.size != channels or real.shape[-1] != channels):
         return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
     return real.reshape(-1 if real.size > 1 else ()).astype(np.float64) * op.float_attr("beta", 1.0)

@@ -17,7 +17,7 @@ from qdialect.ir.values import constant
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.layout import Permutes
 from qdialect.promises.monotone import Reduces
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -39,7 +39,7 @@ class ReduceTransposed(OnTrait[Reduces]):
     """A greatest or least element, along some axes, of elementwise ops on transposed operands."""
 
     def match(self, op: OnnxOp, promise: Reduces, rewriter: Rewriter, /) -> Blocked | None:
-        reduced, turned = promise.axes(op), _turned(op)
+        reduced, turned = answer(promise.axes, op), _turned(op)
         if isinstance(reduced, Blocked) or turned is None:
             return None
         axes, kept, rank = reduced

@@ -13,7 +13,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import normal_axis, rank_of
 from qdialect.promises.base import Transfer
 from qdialect.promises.blocks import BlockRule, kept, lost
-from qdialect.reasons import UNKNOWN_RANK, Blocked, Refused, unblocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, answer, required
 
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
 NO_SCALES = Blocked("no-scales", "the op removes the axis that the scales run along")
@@ -52,15 +52,12 @@ def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
             return MIXED
         if head.is_per_tensor:
             return [head]
-        try:
-            if head.axis is None:
-                return [unblocked(per_block(op, head))]
-            moved = unblocked(rule(op, head.axis))
-        except Refused as refused:
-            return refused.blocked
-        if not isinstance(moved, Moved):
-            return [head.replace(axis=moved)]
-        return [taken(head, moved)] if moved.indices.size else NO_SCALES
+        moved = answer(per_block, op, head) if head.axis is None else answer(rule, op, head.axis)
+        if isinstance(moved, Blocked):
+            return moved
+        if isinstance(moved, Moved):
+            return [taken(head, moved)] if moved.indices.size else NO_SCALES
+        return [moved if isinstance(moved, UniformType) else head.replace(axis=moved)]
 
     return transfer
 
@@ -79,9 +76,7 @@ def elsewhere(default: int) -> AxisRule:
     """The op works along its attribute `axis` and preserves the others."""
 
     def rule(op: OnnxOp, axis: int) -> int | Blocked:
-        rank = rank_of(op.operands[0])
-        if rank is None:
-            return UNKNOWN_RANK
+        rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
         return ALONG_AXIS if axis == normal_axis(op.int_attr("axis", default), rank) else axis
 
     return rule

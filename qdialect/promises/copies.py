@@ -23,7 +23,7 @@ from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.filling import diagonal_of
 from qdialect.promises.layout import slices_of, training
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 MOST = 16
 """Greatest number of elementwise ops that are followed."""
@@ -74,7 +74,7 @@ def _cast(op: OnnxOp) -> int | None:
 
 def _slice(op: OnnxOp) -> int | None:
     """0 if the Slice takes every axis whole: from start to end, or with as many elements after as before."""
-    taken = slices_of(op)
+    taken = answer(slices_of, op)
     before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     if isinstance(taken, Blocked) or before is None or after is None or len(before) != len(after):
         return None

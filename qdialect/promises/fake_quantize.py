@@ -25,7 +25,7 @@ from qdialect.numerics import Array, folding
 from qdialect.promises.arithmetic import along
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked, required, unblocked
 
 WIDTHS = (8, 16, 32)
 MOST_BITS = WIDTHS[-1]
@@ -69,9 +69,7 @@ def uniform_type(
         return Blocked("zero-point-outside", f"the zero point {outside[0]:g} is outside the storage range")
     if scale.size == zeros.size == 1:
         return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
-    rank, longest = rank_of(value), max(scale, zeros, key=np.size)
-    if rank is None:
-        return UNKNOWN_RANK
+    rank, longest = required(rank_of(value), UNKNOWN_RANK), max(scale, zeros, key=np.size)
     axis = int(np.argmax(longest.shape)) + rank - longest.ndim
     scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
     if scales is None or zeros is None:
@@ -108,9 +106,7 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     signed = bool(op.int_attr("signed", 1))
     if bits == 1 and signed:
         return _signs(scale)
-    storage = _storage(bits, signed, bool(op.int_attr("narrow", 0)))
-    if isinstance(storage, Blocked):
-        return storage
+    storage = unblocked(_storage(bits, signed, bool(op.int_attr("narrow", 0))))
     if not zero_point.is_integer():  # nor is infinity
         return Blocked("zero-point-outside", f"the zero point {zero_point:g} is outside the storage range")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
@@ -123,15 +119,13 @@ def _signs(scale: Array) -> FakeQuantization:
 
 def _bipolar(op: OnnxOp) -> FakeQuantization | Blocked:
     """QONNX: operands x, scale."""
-    scale = constant_array(op.input(1))
-    return RUN_TIME if scale is None else _signs(scale)
+    return _signs(required(constant_array(op.input(1)), RUN_TIME))
 
 
 def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     """OpenVINO: operands x, least and greatest input, least and greatest output."""
-    least, greatest, lower, upper = (constant_array(op.input(k)) for k in range(1, 5))
-    if least is None or greatest is None or lower is None or upper is None:
-        return RUN_TIME
+    ranges = (required(constant_array(op.input(k)), RUN_TIME) for k in range(1, 5))
+    least, greatest, lower, upper = ranges
     if not (np.array_equal(least, lower) and np.array_equal(greatest, upper)):
         return Blocked("two-ranges", "its input and output ranges differ, a cast has one range")
     levels = op.int_attr("levels", 0)

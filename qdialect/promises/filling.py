@@ -19,7 +19,7 @@ from qdialect.ir.values import constant_ints, normal_axis, static_shape
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.monotone import batch_or_channel
-from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 
 def diagonal_of(op: OnnxOp) -> int | None:
@@ -30,21 +30,15 @@ def diagonal_of(op: OnnxOp) -> int | None:
 
 def triangle(op: OnnxOp) -> np.ndarray | Blocked:
     """Mask of the elements that a Trilu keeps: booleans of the sizes of the last two axes."""
-    shape = static_shape(op.operands[0])
-    if shape is None:
-        return UNKNOWN_RANK
-    k = diagonal_of(op)
-    if k is None:
-        return NOT_CONSTANT
+    shape = required(static_shape(op.operands[0]), UNKNOWN_RANK)
+    k = required(diagonal_of(op), NOT_CONSTANT)
     places = np.ones(shape[-2:], bool)
     return np.triu(places, k) if op.int_attr("upper", 1) else np.tril(places, k)
 
 
 def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
     """(old size, new size) of each axis that a CenterCropPad changes."""
-    shape, wanted = shape_of(op.operands[0].type), constant_ints(op.input(1))
-    if shape is None:
-        return UNKNOWN_RANK
+    shape, wanted = required(shape_of(op.operands[0].type), UNKNOWN_RANK), constant_ints(op.input(1))
     axes = op.ints_attr("axes")
     if axes is None:
         axes = tuple(range(len(shape)))

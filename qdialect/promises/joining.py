@@ -14,7 +14,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import normal_axis, rank_of
 from qdialect.promises import blocks
 from qdialect.promises.axes import MIXED, NO_SCALES
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, answer, required, unblocked
 
 Types = Sequence[UniformType]
 
@@ -48,13 +48,7 @@ def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[Uni
         if not shape[axis]:
             return NO_SCALES
         ends.append(ends[-1] + shape[axis])
-    parts: list[UniformType] = []
-    for start, stop in pairwise(ends):
-        part = _part(type, axis, start, stop, ends[-1])
-        if isinstance(part, Blocked):
-            return part
-        parts.append(part)
-    return parts
+    return [unblocked(_part(type, axis, start, stop, ends[-1])) for start, stop in pairwise(ends)]
 
 
 def _part(type: UniformType, axis: int, start: int, stop: int, size: int) -> UniformType | Blocked:
@@ -64,47 +58,39 @@ def _part(type: UniformType, axis: int, start: int, stop: int, size: int) -> Uni
     return type.replace(scales=type.scales[at], zero_points=type.zero_points[at], axis=axis)
 
 
-def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:
-    rank = rank_of(value)
-    return UNKNOWN_RANK if rank is None else normal_axis(op.int_attr("axis", default), rank)
+def _axis(op: OnnxOp, value: SSAValue, default: int) -> int:
+    return normal_axis(op.int_attr("axis", default), required(rank_of(value), UNKNOWN_RANK))
 
 
 def _whole_of(op: OnnxOp, types: Types, values: Sequence[SSAValue], default: int) -> Types | Blocked:
     """The type of the whole from those of its parts `values`, joined along `axis`, else along `default`."""
     if all(t.is_per_tensor for t in types):
         return [types[0]] if all(t == types[0] for t in types) else MIXED
-    axis = _axis(op, op.operands[0], default)
-    if isinstance(axis, Blocked):
-        return axis
-    joined = _joined(types, axis, values)
-    return joined if isinstance(joined, Blocked) else [joined]
+    return [unblocked(_joined(types, _axis(op, op.operands[0], default), values))]
 
 
 def _parts_of(
     op: OnnxOp, type: UniformType, values: Sequence[SSAValue], whole: SSAValue, default: int
 ) -> Types | Blocked:
     """The types of the parts `values` from that of the whole, cut along the attribute `axis`."""
-    if type.is_per_tensor:
-        return [type] * len(values)
-    axis = _axis(op, whole, default)
-    return axis if isinstance(axis, Blocked) else _parts(type, axis, values)
+    return [type] * len(values) if type.is_per_tensor else _parts(type, _axis(op, whole, default), values)
 
 
 def concat_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     """Operand types to the joined type."""
-    return _whole_of(op, types, op.operands, 1)
+    return answer(_whole_of, op, types, op.operands, 1)
 
 
 def concat_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The joined type to the operands' types."""
-    return _parts_of(op, types[0], op.operands, op.results[0], 1)
+    return answer(_parts_of, op, types[0], op.operands, op.results[0], 1)
 
 
 def split_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The whole's type to the parts' types."""
-    return _parts_of(op, types[0], op.results, op.operands[0], 0)
+    return answer(_parts_of, op, types[0], op.results, op.operands[0], 0)
 
 
 def split_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The parts' types to the whole's type."""
-    return _whole_of(op, types, op.results, 0)
+    return answer(_whole_of, op, types, op.results, 0)

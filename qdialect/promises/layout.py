@@ -44,7 +44,7 @@ from qdialect.promises.joining import concat_backward, concat_forward, split_bac
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
 from qdialect.promises.reshaping import reshape_backward, reshape_forward
 from qdialect.promises.resizing import resize_nearest
-from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
 
@@ -87,18 +87,13 @@ def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool
 
 
 def _inserted(op: OnnxOp) -> list[int] | Blocked:
-    axes, rank = ints_of(op, "axes", 1), rank_of(op.operands[0])
-    if axes is None:
-        return NOT_CONSTANT
-    if rank is None:
-        return UNKNOWN_RANK
+    axes = required(ints_of(op, "axes", 1), NOT_CONSTANT)
+    rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
     return sorted(normal_axis(a, rank + len(axes)) for a in axes)
 
 
 def _removed(op: OnnxOp) -> list[int] | Blocked:
-    shape = shape_of(op.operands[0].type)
-    if shape is None:
-        return UNKNOWN_RANK
+    shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
     if op.input(1) is None and op.ints_attr("axes") is None:
         return UNKNOWN_RANK if DYNAMIC in shape else [k for k, size in enumerate(shape) if size == 1]
     axes = ints_of(op, "axes", 1)
@@ -119,17 +114,12 @@ def _closed(axis: int, removed: Sequence[int]) -> int | Moved:
 
 def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
     """The slices that a Slice takes, by axis."""
-    starts, ends = ints_of(op, "starts", 1), ints_of(op, "ends", 2)
-    rank = rank_of(op.operands[0])
-    if starts is None or ends is None:
-        return NOT_CONSTANT
-    if rank is None:
-        return UNKNOWN_RANK
+    starts, ends = (required(ints_of(op, *at), NOT_CONSTANT) for at in (("starts", 1), ("ends", 2)))
+    rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
     has_axes = op.ints_attr("axes") is not None or op.input(3) is not None
     axes = ints_of(op, "axes", 3) if has_axes else tuple(range(len(starts)))
     steps = ints_of(op, "steps", 4) if op.input(4) is not None else (1,) * len(starts)
-    if axes is None or steps is None:
-        return NOT_CONSTANT
+    axes, steps = (required(known, NOT_CONSTANT) for known in (axes, steps))
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
         return OUT_OF_RANGE
     cuts: dict[int, slice] = {}
@@ -148,9 +138,7 @@ def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
-    cuts, shape = unblocked(slices_of(op)), static_shape(op.operands[0])
-    if shape is None:
-        return UNKNOWN_RANK
+    cuts, shape = unblocked(slices_of(op)), required(static_shape(op.operands[0]), UNKNOWN_RANK)
     for axis, taken in cuts.items():
         start, stop, step = taken.indices(shape[axis])
         if step != 1:
@@ -164,9 +152,7 @@ def _slice_backward(op: OnnxOp, axis: int) -> int | Blocked:
 
 
 def _gather_axes(op: OnnxOp) -> tuple[int, int] | Blocked:
-    rank, indices = rank_of(op.operands[0]), rank_of(op.operands[1])
-    if rank is None or indices is None:
-        return UNKNOWN_RANK
+    rank, indices = (required(rank_of(value), UNKNOWN_RANK) for value in op.operands[:2])
     return normal_axis(op.int_attr("axis", 0), rank), indices
 
 
@@ -176,9 +162,7 @@ def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
         return axis
     if axis > gathered:
         return axis + rank - 1
-    indices = constant_array(op.operands[1])
-    if indices is None:
-        return NOT_CONSTANT
+    indices = required(constant_array(op.operands[1]), NOT_CONSTANT)
     if rank > 1:
         return ALONG_AXIS
     size = shape_of(op.operands[0].type)[axis]  # pyright: ignore[reportOptionalSubscript] -- the rank is known
@@ -198,18 +182,14 @@ def _gather_backward(op: OnnxOp, axis: int) -> int | Blocked:
 
 def _repeated(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     """Expand and Tile: entries are repeated as often as the axis grows."""
-    source, target = static_shape(op.operands[0]), static_shape(op.results[0])
-    if source is None or target is None:
-        return UNKNOWN_RANK
+    source, target = (required(static_shape(v), UNKNOWN_RANK) for v in (op.operands[0], op.results[0]))
     axis_after = axis + len(target) - len(source)
     size, after = source[axis], target[axis_after]
     return axis_after if size == after else Moved(axis_after, np.arange(after) % size)
 
 
 def _unrepeated(op: OnnxOp, axis: int) -> int | Blocked:
-    source, target = static_shape(op.operands[0]), static_shape(op.results[0])
-    if source is None or target is None:
-        return UNKNOWN_RANK
+    source, target = (required(static_shape(v), UNKNOWN_RANK) for v in (op.operands[0], op.results[0]))
     before = axis - len(target) + len(source)
     return before if before >= 0 and source[before] == target[axis] else ALONG_AXIS
 

@@ -18,7 +18,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
 from qdialect.promises.base import Commutes, Promise, every_operand, no_types, none
-from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked, answer, required, unblocked
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,9 @@ def batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
 
 def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
     """Reduced axes of a ReduceMax or ReduceMin, keepdims, and the rank."""
-    rank = rank_of(op.operands[0])
-    if rank is None:
-        return UNKNOWN_RANK
+    rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
     has_axes = op.ints_attr("axes") is not None or op.input(1) is not None
-    axes = ints_of(op, "axes", 1) if has_axes else ()
-    if axes is None:
-        return NOT_CONSTANT
+    axes = required(ints_of(op, "axes", 1) if has_axes else (), NOT_CONSTANT)
     if not axes and not op.int_attr("noop_with_empty_axes", 0):
         axes = tuple(range(rank))
     places = sorted(normal_axis(a, rank) for a in axes)
@@ -65,7 +61,7 @@ def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
 
 
 def _reduces(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    reduced, shape = _reduced(op), shape_of(op.operands[0].type)
+    reduced, shape = answer(_reduced, op), shape_of(op.operands[0].type)
     if not isinstance(reduced, Blocked) and shape and 0 in (shape[a] for a in reduced[0]):
         return Blocked(
             "empty-reduction", "the maximum of no elements is infinite, which no integer represents"

@@ -21,7 +21,15 @@ from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
 from qdialect.promises.filling import centered
-from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, UNKNOWN_RANK, Blocked
+from qdialect.reasons import (
+    COMPUTED_PAD_VALUE,
+    COMPUTED_PADS,
+    UNKNOWN_RANK,
+    Blocked,
+    answer,
+    required,
+    unblocked,
+)
 
 Types = Sequence[UniformType]
 Pads = Mapping[int, tuple[int, int]]
@@ -57,11 +65,8 @@ def pad_value(op: OnnxOp) -> float | None:
 
 def pads_of(op: OnnxOp) -> Pads | Blocked:
     """The elements that a Pad adds; negative ones are removed."""
-    pads, axes, rank = ints_of(op, "pads", 1), ints_of(op, "axes", 3), rank_of(op.operands[0])
-    if rank is None:
-        return UNKNOWN_RANK
-    if pads is None:
-        return COMPUTED_PADS
+    rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
+    pads, axes = required(ints_of(op, "pads", 1), COMPUTED_PADS), ints_of(op, "axes", 3)
     if axes is None and op.input(3) is not None:
         return Blocked("computed-parameter", "the padded axes are computed")
     places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
@@ -76,7 +81,7 @@ def _along(op: OnnxOp, type: UniformType) -> Blocked | None:
         return None
     if type.axis is None:
         return BLOCKED_SCALES
-    pads = pads_of(op)
+    pads = answer(pads_of, op)
     if isinstance(pads, Blocked):
         return pads
     return ALONG_AXIS if any(pads.get(type.axis, ())) else None
@@ -122,23 +127,17 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
         return Blocked(
             "pad-mode", f"Pad repeats elements ({pad.str_attr('mode', '')}) instead of adding zeros"
         )
-    value = pad_value(pad)
-    if value is None:
-        return COMPUTED_PAD_VALUE
+    value = required(pad_value(pad), COMPUTED_PAD_VALUE)
     if value != 0:
         return Blocked("pad-value", f"Pad inserts {value:g}, a window pads with zero")
-    pads = pads_of(pad)
-    if isinstance(pads, Blocked):
-        return pads
+    pads = unblocked(pads_of(pad))
     if any(min(pair) < 0 for pair in pads.values()):
         return Blocked("pad-crops", "Pad has negative pads, which remove elements")
     return _spatial(pads, rank_of(pad.operands[0]))
 
 
 def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
-    changed = centered(op)
-    if isinstance(changed, Blocked):
-        return changed
+    changed = unblocked(centered(op))
     if any(after < before for before, after in changed.values()):
         return Blocked("pad-crops", f"{op.op_type} also removes elements")
     added = {at: after - before for at, (before, after) in changed.items()}
@@ -174,9 +173,7 @@ def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute]
         return Blocked("ceil-mode", "a partial window at the edge counts fewer elements")
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
         return Blocked("pads-not-counted", "the average excludes its own pads, but includes a Pad's zeros")
-    attributes = _more_pads(op, added)
-    if isinstance(attributes, Blocked):
-        return attributes
+    attributes = unblocked(_more_pads(op, added))
     own, sizes = op.ints_attr("pads") or (0,) * len(added), (op.ints_attr("kernel_shape") or ()) * 2
     if any(a + b >= size for a, b, size in zip(own, added, sizes, strict=True)):
         return Blocked("pads-fill-window", "a window would cover padding only, which pools do not allow")

@@ -25,7 +25,7 @@ from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import KERNELS, Kernel
 from qdialect.promises.linear import Linear
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked, required, unblocked
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,7 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
             continue
         axis = linear.weight_axis(draft) if linear is not None and place == 1 else None
         storage = _result_storage(op, cells) if place is None else _storage_at(cells, place)
-        type = parameters_type(cells[place, "s"], cells.get((place, "z")), storage, axis)
-        if isinstance(type, Blocked):
-            return type
+        type = unblocked(parameters_type(cells[place, "s"], cells.get((place, "z")), storage, axis))
         if place is None:
             result = type
         else:
@@ -179,8 +177,7 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
     bias = cells.get((2, "v"))
     if linear is None or bias is None:
         return Types(types, result)
-    type = _bias_type(types[0], types[1], bias)
-    return type if isinstance(type, Blocked) else Types({**types, 2: type}, result)
+    return Types({**types, 2: unblocked(_bias_type(types[0], types[1], bias))}, result)
 
 
 def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | Blocked:
@@ -189,9 +186,7 @@ def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | 
         return Blocked("bias-type", "the bias is not int32")
     if not scales.ndim:
         return UniformType.along(storage, 0, scales)
-    shape = shape_of(bias.type)
-    if shape is None:
-        return UNKNOWN_RANK
+    shape = required(shape_of(bias.type), UNKNOWN_RANK)
     if not shape or shape[-1] not in (DYNAMIC, scales.size):
         return Blocked(
             "scale-count", f"{scales.size} scales for a bias of {list(shape)}, which all columns share"

@@ -16,7 +16,7 @@ from qdialect.numerics import Array
 from qdialect.numerics.pixels import Pixels, interpolation
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, follow
 from qdialect.promises.base import Promise
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 HALF_A_STEP_OFF = ("tf_half_pixel_for_nn", "tf_crop_and_resize")
 """Coordinate modes that shift pixels even at scale factor 1."""
@@ -54,9 +54,7 @@ def scaling(op: OnnxOp, rank: int) -> Scaling:
 
 def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
     """`axis` if its scale factor is exactly 1: equal sizes alone may hide a factor like 1.2 that is rounded down."""
-    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    if source is None or target is None:
-        return UNKNOWN_RANK
+    source, target = (required(shape_of(v.type), UNKNOWN_RANK) for v in (op.operands[0], op.results[0]))
     how = scaling(op, len(source))
     if axis not in how.axes:
         return axis
@@ -64,9 +62,8 @@ def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
         return ALONG_AXIS
     if op.input(3) is not None:
         return axis if op.str_attr("keep_aspect_ratio_policy", "stretch") == "stretch" else ALONG_AXIS
-    if how.scales is None:
-        return NOT_CONSTANT
-    return axis if how.scales[how.axes.index(axis)] == 1 else ALONG_AXIS
+    scale = required(how.scales, NOT_CONSTANT)[how.axes.index(axis)]
+    return axis if scale == 1 else ALONG_AXIS
 
 
 def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
@@ -95,9 +92,7 @@ class Interpolates(Promise):
 def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     if op.int_attr("antialias", 0) or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
         return Blocked("resize-mode", "Resize has antialias or a keep_aspect_ratio_policy")
-    steps = _steps(op)
-    if isinstance(steps, Blocked):
-        return steps
+    steps = unblocked(_steps(op))
     mode = scaling(op, 0).mode
     cubic = op.float_attr("cubic_coeff_a", -0.75) if op.str_attr("mode", "nearest") == "cubic" else None
     excludes = bool(op.int_attr("exclude_outside", 0))

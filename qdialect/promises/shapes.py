@@ -13,7 +13,7 @@ from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import NAMES
 from qdialect.promises.layout import slices_of
 from qdialect.promises.sizes import Element, Elements, Known, Symbol
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _concatenated(op: OnnxOp, known: Known) -> Sequence[Element] | None:
 
 
 def _sliced(op: OnnxOp, known: Known) -> Sequence[Element] | None:
-    sizes, taken = known.sizes(op.operands[0]), slices_of(op)
+    sizes, taken = known.sizes(op.operands[0]), answer(slices_of, op)
     if sizes is None or isinstance(taken, Blocked):
         return None
     return [None if k in taken else size for k, size in enumerate(sizes)]

@@ -23,7 +23,7 @@ from qdialect.ir.values import rank_of, static_shape
 from qdialect.numerics.pixels import size_factor
 from qdialect.promises.base import Promise
 from qdialect.promises.layout import slices_of
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 Array = npt.NDArray[Any]
 
@@ -141,7 +141,7 @@ def _gather(op: OnnxOp, known: Known) -> Elements | None:
 
 
 def _slice(op: OnnxOp, known: Known) -> Elements | None:
-    taken = slices_of(op)
+    taken = answer(slices_of, op)
     if isinstance(taken, Blocked):
         return None
     return _moved(op, known, lambda at: at[tuple(taken.get(k, slice(None)) for k in range(at.ndim))])

@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_types import BY_NUMPY
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.base import Promise, unguarded
-from qdialect.reasons import GEMM_FORM, Blocked
+from qdialect.reasons import GEMM_FORM, Blocked, unblocked
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
 """Block sizes into which a weight without blocks is divided."""
@@ -83,9 +83,7 @@ def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> P
     A short last block is filled with zero points, which are multiplied with no activation.
     """
     bits, rows = type.storage.width, stored.shape[inputs]
-    block = _block(type, rows, inputs)
-    if isinstance(block, Blocked):
-        return block
+    block = unblocked(_block(type, rows, inputs))
     offset = 1 << (bits - 1) if type.storage.signed else 0
     by_output = np.moveaxis(stored, inputs, 1).astype(np.int64) + offset
     count = -(-rows // block)

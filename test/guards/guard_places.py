@@ -1,7 +1,8 @@
 """
 The places where the sources give a reason why a rewrite does not fire, found and instrumented in their syntax trees.
 
-A place is a `Blocked(...)` inside a function, or a name there that a module binds to one (`UNKNOWN_RANK`). It is
+A place is a `Blocked(...)` inside a function, or a name there that a module binds to one (`UNKNOWN_RANK`); in
+`required(value, reason)`, it gives the reason if the value is None. It is
 called `file:function id`, with a number where a function has several of one id, so that edits elsewhere in the file
 leave the name as it is.
 """
@@ -16,8 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("qdialect", "transforms")
-RECORD = "__guard__"
-"""The built-in function that instrumented code hands every reason to, with the place."""
+RECORD, RECORD_NONE = "__guard__", "__guard_of_none__"
+"""
+The built-in functions that instrumented code hands every reason to, or every value that is `required`, with the place.
+"""
 
 BINDS_A_REASON = re.compile(r"^ *([A-Z_]+)(?:: [^=\n]+)? = Blocked\(", re.MULTILINE)
 
@@ -73,16 +76,19 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if not (isinstance(node.func, ast.Name) and node.func.id == "Blocked"):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "required":  # the reason is given if the value is None
+            value, reason = node.args
+            node.args[0] = self._wrapped(self.visit(value), _id_of(reason), RECORD_NONE)
             return node
-        return self._wrapped(node, ast.literal_eval(node.args[0]))
+        self.generic_visit(node)
+        return self._wrapped(node, _id_of(node)) if name == "Blocked" else node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         is_reason = isinstance(node.ctx, ast.Load) and node.id in self.reasons
         return self._wrapped(node, node.id) if is_reason else node
 
-    def _wrapped(self, node: ast.expr, reason: str) -> ast.expr:
+    def _wrapped(self, node: ast.expr, reason: str, by: str = RECORD) -> ast.expr:
         if not self.depth:
             return node
         place = f"{self.file}:{'.'.join(self.scope)} {reason}"
@@ -90,10 +96,15 @@ class Instrument(ast.NodeTransformer):
         if self.seen[place] > 1:
             place += f" #{self.seen[place]}"
         self.places[place] = node.lineno
-        record = ast.Name(RECORD, ast.Load())
+        record = ast.Name(by, ast.Load())
         return ast.fix_missing_locations(
             ast.copy_location(ast.Call(record, [ast.Constant(place), node], []), node)
         )
+
+
+def _id_of(reason: ast.expr) -> str:
+    """The name that is bound to a reason, or the id of one that is stated."""
+    return reason.id if isinstance(reason, ast.Name) else ast.literal_eval(reason.args[0])  # pyright: ignore
 
 
 def instrumented(path: Path, source: str | bytes) -> tuple[ast.AST, dict[str, int]]:

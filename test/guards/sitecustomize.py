@@ -37,6 +37,11 @@ def record(place: str, reason: Any) -> Any:
     return reason
 
 
+def record_none(place: str, value: Any) -> Any:
+    """Likewise if `value` is None."""
+    return record(place, value) if value is None else value
+
+
 class Recording(SourceFileLoader):
     """Loads the project's modules instrumented, and all others as ever."""
 
@@ -61,7 +66,7 @@ class Recording(SourceFileLoader):
 def install() -> None:
     """Load what is imported from now on with `Recording`."""
     RECORDED.parent.mkdir(parents=True, exist_ok=True)
-    builtins.__dict__["__guard__"] = record
+    builtins.__dict__.update(__guard__=record, __guard_of_none__=record_none)
     finder = FileFinder.path_hook(
         (ExtensionFileLoader, EXTENSION_SUFFIXES),
         (Recording, SOURCE_SUFFIXES),

@@ -104,11 +104,17 @@ def text(case: Case) -> str:
     )
 
 
-def parsed(source: str) -> tuple[Context, ModuleOp]:
-    """A module of text, and the context that it was read in."""
+def full_context() -> Context:
+    """A context with every dialect."""
     context = Context()
     for name, dialect in get_all_dialects().items():
         context.register_dialect(name, dialect)
+    return context
+
+
+def parsed(source: str) -> tuple[Context, ModuleOp]:
+    """A module of text, and the context that it was read in."""
+    context = full_context()
     return context, parse_module(context, source, "test", Path())
 
 

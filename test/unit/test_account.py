@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnx.parser import parse_model
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.compiler.layers import Layer
@@ -37,11 +38,7 @@ def model_of(*, named: bool = True) -> onnx.ModelProto:
     ]
     for node in nodes:
         node.name = node.name if named else ""
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, 7, 5])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 4, 6, 2])]
-    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items()]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": ["N", 3, 7, 5]}, {"y": ["N", 4, 6, 2]}, tensors)
 
 
 def layers_of(model: onnx.ModelProto, folder: Path, **options: str) -> dict[str, Layer]:
@@ -136,11 +133,7 @@ def test_what_quantize_did_is_told_of_the_model_as_it_came(tmp_path: Path):
         "w": rng.normal(0, 0.1, (24, 64, 3, 3)).astype(np.float32),
         **{name: rng.uniform(0.5, 1.5, 24).astype(np.float32) for name in ("g", "b", "m", "v")},
     }
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64, 20, 18])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 24, 20, 18])]
-    initializers = [numpy_helper.from_array(v, n) for n, v in tensors.items()]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model(nodes, {"x": [1, 64, 20, 18]}, {"y": [1, 24, 20, 18]}, tensors)
     path = tmp_path / "float.onnx"
     onnx.save(model, str(path))
     data = [{"x": rng.normal(0, 1, (1, 64, 20, 18)).astype(np.float32)} for _ in range(8)]

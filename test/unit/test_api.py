@@ -14,6 +14,7 @@ import onnx
 import onnx.helper as oh
 import pytest
 from onnx import TensorProto, numpy_helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
@@ -42,8 +43,7 @@ def model() -> onnx.ModelProto:
         oh.make_node("DequantizeLinear", ["yq", "ys", "yz"], ["y"], "dy"),
     ]
     x, y = oh.make_tensor_value_info("x", 1, [3, 48]), oh.make_tensor_value_info("y", 1, [3, 33])
-    graph = oh.make_graph(nodes, "g", [x], [y], tensors)
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, [x], [y], tensors)
 
 
 def called(module: ModuleOp) -> list[str]:
@@ -77,9 +77,7 @@ def test_quantize_takes_any_model():
     draw = np.random.default_rng(4)
     w, v = (draw.normal(size=size).astype(np.float32) for size in ((160, 512), (512, 160)))
     x, y = (oh.make_tensor_value_info(name, TensorProto.FLOAT, [64, 160]) for name in "xy")
-    tensors = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(v, "v")]
-    graph = oh.make_graph(nodes, "g", [x], [y], tensors)
-    message = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    message = onnx_model(nodes, [x], [y], {"w": w, "v": v})
     done = qdialect.quantize(message, [{"x": draw.normal(size=(64, 160)).astype(np.float32)}], form="qdq")
     assert "QuantizeLinear" in called(done.module)
     assert len(message.graph.initializer[0].raw_data) == 160 * 512 * 4

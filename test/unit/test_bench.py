@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 from qdialect.cli import main
 from qdialect.errors import UserError
@@ -24,11 +25,8 @@ def product_model(shape: list[int | str], kind: int = TensorProto.FLOAT) -> onnx
         helper.make_node("MatMul", ["r", "w"], ["p"], "product"),
         helper.make_node("Relu", ["p"], ["y"], "relu"),
     ]
-    x = helper.make_tensor_value_info("x", kind, shape)
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     weight = numpy_helper.from_array(np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4), "w")
-    graph = helper.make_graph(nodes, "g", [x], [y], [weight])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": (kind, shape)}, {"y": None}, [weight])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.context import Context
+from guard_cases import full_context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, f16, f32, i8
 
 from qdialect import numerics
@@ -17,7 +17,6 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.upstream import dense
 from qdialect.ir.names import location, tensor_name
-from qdialect.ops import get_all_dialects
 from qdialect.patterns.casts import settles
 from qdialect.patterns.computing import Computation
 from qdialect.patterns.convolution.depth import joined_axes
@@ -39,9 +38,7 @@ from qdialect.text.assembly import parse_module
 
 def first_op(body: str, arguments: str, opset: int = 17) -> OnnxOp:
     """The first op of a function that has operands."""
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     text = (
         f"builtin.module attributes {{onnx.opset_import = {{ai.onnx = {opset} : i64}}}} {{\n"
         f"func.func @f({arguments}) {{\n{body}\nfunc.return\n}}\n}}"

@@ -31,7 +31,7 @@ from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.spelled import SPELLED
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 I8 = "!quant.uniform<i8:f32, 0.5:-3>"
 
@@ -224,7 +224,7 @@ def test_a_valid_window_has_no_pads_that_could_be_counted():
 def newer(body: str, opset: int) -> Any:
     """The first newer form of the last op."""
     op = last_op(body, opset)
-    return NEWER["", op.op_type][0].parts(op)
+    return answer(NEWER["", op.op_type][0].parts, op)
 
 
 def dropped(op_type: str, attributes: str) -> str:

@@ -16,14 +16,14 @@ from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.storage import LARGEST_MASK, STORAGE_FORMS, STORAGE_READINGS
 from qdialect.ir.names import location, node_name
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 
 def build(forms: Any, body: str, opset: int = 18, mine: str = I8) -> Any:
     """A form of the last op on stored integers; its operand is of type `mine`, and so is the result."""
     op = last_op(body, opset, mine)
     type = uniform_of(op.operands[0].type)
-    built = forms["", op.op_type].build(op, op.operands[0], type)
+    built = answer(forms["", op.op_type].build, op, op.operands[0], type)
     return built if isinstance(built, Blocked) else built.ops
 
 
@@ -108,7 +108,8 @@ def read(body: str, mine: str) -> Any:
     """An op on stored integers, read as one on a quantized tensor of the operand's shape."""
     op = last_op(body)
     quantized = last_op("q: 3x!mine\ny = Neg(q) : 3x!mine", mine=mine)
-    built = STORAGE_READINGS["", op.op_type].build(op, op.operands[0], uniform_of(quantized.operands[0].type))
+    type = uniform_of(quantized.operands[0].type)
+    built = answer(STORAGE_READINGS["", op.op_type].build, op, op.operands[0], type)
     return built if isinstance(built, Blocked) else built.ops
 
 

@@ -7,8 +7,10 @@ from typing import ClassVar
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from guard_cases import full_context
+from onnx import ModelProto, helper
 from onnx.parser import parse_model
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -23,7 +25,6 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location
 from qdialect.onnx_io.importer import import_model
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
 from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.form import oracle_form
@@ -49,11 +50,7 @@ def make_model() -> ModelProto:
         helper.make_node("QuantizeLinear", ["r", "t", "o"], ["rq"], "out_q"),
         helper.make_node("DequantizeLinear", ["rq", "t", "o"], ["y"], "out_dq"),
     ]
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 50])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3, 50])]
-    tensors = [numpy_helper.from_array(np.array(v), n) for n, v in constants.items()]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": ["n", 3, 50]}, {"y": ["n", 3, 50]}, constants)
 
 
 class DropLeaky(Pattern):
@@ -277,9 +274,7 @@ func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
     [(OneStepOffPass(), None), (OneStepOffNamedPass(), None), (TwoStepsOffPass(), "quant.scast")],
 )
 def test_what_stands_in_for_a_value_without_a_name_is_judged_there(one: RewritePass, found_at: str | None):
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = Parser(context, UNNAMED).parse_module()
     finding = check_passes(
         module, [one], [{"input_0": np.linspace(-0.5, 2, 10, dtype=np.float32).reshape(2, 5)}]
@@ -314,9 +309,7 @@ func.func @main(%x: tensor<2x40xf16>) -> tensor<2x40xf16> {
 def test_the_oracle_form_rounds_half_precision_behind_each_op():
     draw = np.random.default_rng(9)
     weight = draw.normal(size=1600).astype(np.float16)
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = Parser(context, HALVES.replace("WEIGHT", f"[{', '.join(map(str, weight))}]")).parse_module()
     feeds = {"input_0": draw.normal(size=(2, 40)).astype(np.float16)}
     values = computed(module, feeds, {})

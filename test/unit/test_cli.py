@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 from qdialect.cli import main
 from qdialect.cli.opt import main as opt
@@ -23,8 +24,7 @@ def scale_model(factor: float) -> onnx.ModelProto:
     node = helper.make_node("Mul", ["x", "f"], ["y"])
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy")
     initializer = numpy_helper.from_array(np.array([factor], np.float32), "f")
-    graph = helper.make_graph([node], "g", [x], [y], [initializer])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model([node], [x], [y], [initializer])
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import onnx
 import onnx.helper as oh
 import onnx.parser
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.oracle import session as oracle
@@ -34,13 +35,11 @@ def test_what_is_compiled_moves_blocks(dtype: type[np.generic], tmp_path: Path) 
     x = np.random.default_rng(2).integers(0, 256, (1, 40, 1, 3, 32)).astype(dtype)
     order = (2, 0, 3, 4, 1)
     kind = oh.np_dtype_to_tensor_dtype(x.dtype)
-    graph = oh.make_graph(
+    model = onnx_model(
         [oh.make_node("Transpose", ["x"], ["y"], "turn", perm=order)],
-        "g",
-        [oh.make_tensor_value_info("x", kind, x.shape)],
-        [oh.make_tensor_value_info("y", kind, None)],
+        {"x": (kind, x.shape)},
+        {"y": (kind, None)},
     )
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
     module = qdialect.load(onnx.shape_inference.infer_shapes(model))
     qdialect.compile(module)
     qdialect.save(module, tmp_path / "after.onnx")
@@ -57,18 +56,16 @@ def test_what_is_cut_into_slices_is_turned_slice_by_slice(
 ) -> None:
     x = np.random.default_rng(4).integers(0, 256, (2, 40, 3, 4, 32)).astype(dtype)
     kind, parts, axis = oh.np_dtype_to_tensor_dtype(x.dtype), ["a", "b", "c"], order.index(2)
-    graph = oh.make_graph(
+    model = onnx_model(
         [
             oh.make_node("Transpose", ["x"], ["t"], "turn", perm=order),
             oh.make_node("Split", ["t"], ["p", "q", "r"], "cut", axis=axis),
             *(oh.make_node("Squeeze", [part, "axis"], [y]) for part, y in zip("pqr", parts, strict=True)),
         ],
-        "g",
-        [oh.make_tensor_value_info("x", kind, ("batch", *x.shape[1:]))],
-        [oh.make_tensor_value_info(y, kind, None) for y in parts],
-        [onnx.numpy_helper.from_array(np.array([axis], np.int64), "axis")],
+        {"x": (kind, ("batch", *x.shape[1:]))},
+        {y: (kind, None) for y in parts},
+        {"axis": np.array([axis], np.int64)},
     )
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
     path = tmp_path / "after.onnx"
     module = qdialect.load(model)
     qdialect.compile(module)
@@ -85,13 +82,11 @@ def test_what_is_cut_into_slices_is_turned_slice_by_slice(
 @pytest.mark.parametrize("kind", ["Softmax", "LogSoftmax"])
 def test_a_softmax_over_channels_is_of_three_axes(kind: str, tmp_path: Path) -> None:
     x = np.random.default_rng(3).standard_normal((2, 16, 12, 30)).astype(np.float32)
-    graph = oh.make_graph(
+    model = onnx_model(
         [oh.make_node(kind, ["x"], ["y"], "over", axis=1)],
-        "g",
-        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)],
-        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, x.shape)],
+        {"x": (onnx.TensorProto.FLOAT, x.shape)},
+        {"y": (onnx.TensorProto.FLOAT, x.shape)},
     )
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
     expected = oracle.run(model.SerializeToString(), {"x": x})[0]
     for _ in range(2):
         module = qdialect.load(model)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
@@ -27,11 +28,7 @@ def model_of(
     kind: int = TensorProto.FLOAT,
 ) -> onnx.ModelProto:
     """A model from x to y."""
-    x = helper.make_tensor_value_info("x", kind, shape)
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    graph = helper.make_graph(nodes, "g", [x], [y], tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": (kind, shape)}, {"y": None}, constants)
 
 
 def scale_model(factor: float, shape: tuple[int, ...] = (2, 3)) -> onnx.ModelProto:

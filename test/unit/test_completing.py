@@ -11,6 +11,7 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
@@ -83,14 +84,13 @@ class Export:
             x = self.node("Relu", [self.node("Add", [b, x], f"sum{k}")], f"block{k}")
         y = self.node("GlobalAveragePool", [self.conv(x, 0.08, "last")], "output")
         shape = [1, CHANNELS, SIDE, SIDE]
-        graph = helper.make_graph(
+        return onnx_model(
             self.nodes,
-            "export",
-            [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info(y, TensorProto.FLOAT, [1, CHANNELS, 1, 1])],
+            {"input": (TensorProto.FLOAT, shape)},
+            {y: [1, CHANNELS, 1, 1]},
             self.constants,
+            ir_version=9,
         )
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +152,7 @@ def test_steps_from_zero_up_hold_the_same_numbers(zero: np.integer[Any], hoisted
     scale = np.float32(0.1)
     constants = [numpy_helper.from_array(np.asarray(v), name) for name, v in (("s", scale), ("z", zero))]
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 1, None, 1]) for n in ("x", "y")]
-    graph = helper.make_graph(nodes, "clamp", ends[:1], ends[1:], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    model = onnx_model(nodes, ends[:1], ends[1:], constants, ir_version=9)
     module = qdialect.load(model)
     moves = [HoistQuantizePass(), SinkDequantizePass()] if hoisted else []
     PassManager().run([RaiseQdqPass(), *moves, FuseQuantizedPass(), InsertCastsPass(weights=False)], module)

@@ -11,6 +11,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model
@@ -55,8 +56,7 @@ def model(
     outputs: list[onnx.ValueInfoProto],
     constants: list[onnx.TensorProto],
 ) -> onnx.ModelProto:
-    graph = oh.make_graph(nodes, "g", inputs, outputs, constants)
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, inputs, outputs, constants)
     onnx.checker.check_model(proto, full_check=True)
     return proto
 

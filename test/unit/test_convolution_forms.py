@@ -9,6 +9,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
@@ -68,14 +69,14 @@ def model(
             oh.make_node("QuantizeLinear", ["c", "ys", "yz"], ["e"]),
             oh.make_node("DequantizeLinear", ["e", "ys", "yz"], ["y"]),
         ]
-    graph = oh.make_graph(
+    proto = onnx_model(
         nodes,
-        "g",
-        [oh.make_tensor_value_info("x", 1, x)],
-        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
-        [onh.from_array(np.asarray(v), k) for k, v in constants.items() if quantized or k[0] != "y"],
+        {"x": (1, x)},
+        {"y": (1, [None] * len(x))},
+        {k: v for k, v in constants.items() if quantized or k[0] != "y"},
+        opset=opset,
+        ir_version=8,
     )
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
     return onnx.shape_inference.infer_shapes(proto), rng.uniform(-2.5, 2.9, x).astype(np.float32)
 
 
@@ -309,15 +310,14 @@ def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str
         oh.make_node(op, ["q", "w", "z", "v"], ["i"]),
         oh.make_node("Cast", ["i"], ["y"], to=1),
     ]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", 1, x)],
-        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
-        [onh.from_array(stored, "w"), onh.from_array(np.array(info.min + 125, weight), "v")],
-    )
     proto = onnx.shape_inference.infer_shapes(
-        oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+        onnx_model(
+            nodes,
+            {"x": (1, x)},
+            {"y": (1, [None] * len(x))},
+            {"w": stored, "v": np.array(info.min + 125, weight)},
+            opset=13,
+        )
     )
     onnx.save(proto, tmp_path / "before.onnx")
     after = written(proto, tmp_path, "legalize-sums")

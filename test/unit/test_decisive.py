@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors
@@ -45,9 +46,7 @@ def classifier(
         helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
         for name, sizes in (("x", [*shape[:-1], SIZES[0]]), ("y", list(shape)))
     )
-    constants = [numpy_helper.from_array(a, f"w{k}") for k, a in enumerate(w)]
-    graph = helper.make_graph(nodes, "g", [x], [y], constants)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, [x], [y], {f"w{k}": a for k, a in enumerate(w)})
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

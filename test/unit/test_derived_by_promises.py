@@ -20,7 +20,7 @@ from qdialect.promises.undefined import Undefined
 from qdialect.promises.weight_only import packed_weight, unpacked_weight
 from qdialect.promises.window import Window
 from qdialect.promises.work import SumsProducts
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 Parameters = tuple[float, float, int, int, bool]
 """Scale, zero point, lowest and highest integer, and whether a quantize gives the same."""
@@ -34,7 +34,7 @@ def custom(domain: str, name: str, attributes: str, *constants: str) -> Any:
     ]
     called = f'Custom({", ".join(["x", *names])}) {{domain = "{domain}", op_type = "{name}", attrs = {{{attributes}}}}}'
     op = last_op("\n".join(["x: 2x3xf32", *lines, f"y = {called} : 2x3xf32"]))
-    return FAKE_QUANTIZE[domain, name].parameters(op)
+    return answer(FAKE_QUANTIZE[domain, name].parameters, op)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_an_average_over_more_zeros(attributes: str, added: tuple[int, ...], exp
     )
     promise = op.get_trait(ZeroPads)
     assert promise is not None
-    found = promise.padded(op, added)
+    found = answer(promise.padded, op, added)
     if isinstance(expected, str):
         assert reason(found) == expected
     else:

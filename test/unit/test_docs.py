@@ -11,7 +11,8 @@ import numpy as np
 import onnx
 import pytest
 from demo import IR, PASSES
-from onnx import helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main, main_of_opt
@@ -79,8 +80,7 @@ def small_float_model(path: Path) -> None:
     weight = np.random.default_rng(1).normal(size=(6, 5)).astype(np.float32)
     node = helper.make_node("MatMul", ["x", "w"], ["y"], "product")
     x, y = (helper.make_tensor_value_info(n, 1, [4, size]) for n, size in (("x", 6), ("y", 5)))
-    graph = helper.make_graph([node], "g", [x], [y], [numpy_helper.from_array(weight, "w")])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    onnx.save(onnx_model([node], [x], [y], {"w": weight}), path)
 
 
 @pytest.mark.parametrize("words", commands_of_the_readme("qdialect"), ids=" ".join)

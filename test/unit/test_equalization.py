@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.equalization import equalization_factors, equalize, pairs
@@ -45,17 +46,9 @@ def model(middle: str = "Relu", extra: bool = False) -> ModuleOp:
         helper.make_node("AveragePool", ["c1"], ["p1"], "pool", kernel_shape=[2, 2]),
         helper.make_node("ConvTranspose", ["p1", "w2", "b2"], ["y"], "third"),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 9, 8])],
-        [
-            helper.make_tensor_value_info(n, TensorProto.FLOAT, None)
-            for n in ["y", *(["r0"] if extra else [])]
-        ],
-        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
+    proto = onnx_model(
+        nodes, {"x": ["n", 3, 9, 8]}, {n: None for n in ["y", *(["r0"] if extra else [])]}, arrays
     )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.forms.equations import _terms  # pyright: ignore[reportPrivateUsage]
@@ -39,14 +39,7 @@ def model(equation: str, left: tuple[int, ...], right: tuple[int, ...], weight: 
         nodes.append(oh.make_node("DequantizeLinear", ["b", "b_s"], ["b_r"], axis=weight))
     nodes.append(oh.make_node("Einsum", operands, ["y"], equation=equation))
     result = paired("y", "out")
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info(k, 1, v.shape) for k, v in feeds.items()],
-        [oh.make_tensor_value_info(result, 1, None)],
-        [onh.from_array(np.asarray(v), k) for k, v in constants.items()],
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8), feeds
+    return onnx_model(nodes, {k: (1, v.shape) for k, v in feeds.items()}, {result: None}, constants), feeds
 
 
 @pytest.mark.parametrize(

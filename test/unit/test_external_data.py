@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
@@ -36,13 +37,7 @@ def write(path: Path, *, location: str | None = None, twice: bool = False) -> No
         nodes.append(helper.make_node("ReduceSum", ["w2"], ["s"], keepdims=0))
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 500])]
     outputs += [helper.make_tensor_value_info("s", TensorProto.FLOAT, [])] if twice else []
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
-    path.write_bytes(
-        helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
-        ).SerializeToString()
-    )
+    path.write_bytes(onnx_model(nodes, {"x": [2, 3]}, outputs, tensors).SerializeToString())
 
 
 def weight_of(path: Path) -> np.ndarray:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.compiler.entries import advice
@@ -70,15 +71,14 @@ def build(spec: Spec) -> onnx.ModelProto:
     nodes.append(helper.make_node("Sqrt", [y], ["y"], "behind"))
     nodes.append(helper.make_node("Exp", [other], ["y2"], "beside"))
     used = {name for node in nodes for name in node.input}
-    inputs = [
-        helper.make_tensor_value_info(
-            "x", TensorProto.FLOAT, [1, spec.size, 14, 13] if is_image else [64, spec.size]
-        )
-    ]
-    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "y2")]
-    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items() if n in used]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", spec.opset)], ir_version=10)
+    return onnx_model(
+        nodes,
+        {"x": (TensorProto.FLOAT, [1, spec.size, 14, 13] if is_image else [64, spec.size])},
+        {n: None for n in ("y", "y2")},
+        {n: v for n, v in tensors.items() if n in used},
+        opset=spec.opset,
+        ir_version=10,
+    )
 
 
 def layer(spec: Spec, folder: Path, **options: Any) -> Layer:

@@ -8,6 +8,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx import TensorProto
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.oracle.session import run
@@ -32,8 +33,7 @@ def test_weights_in_float8(name: str, tmp_path: Path):
         oh.make_tensor("z", kind, [], [0.0]),
     ]
     ends = [oh.make_tensor_value_info(n, TensorProto.FLOAT, [3, k]) for n, k in (("x", 5), ("y", 7))]
-    graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], constants)
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
+    model = onnx_model(nodes, ends[:1], ends[1:], constants, opset=19)
     module = qdialect.load(model)
     report = qdialect.compile(module)
     qdialect.save(module, tmp_path / "after.onnx")

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect import numerics
@@ -175,14 +176,12 @@ def model(
     x_shape = [2, inputs, 6, 5] if stored.ndim == 4 else [7, inputs]
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     q = helper.make_tensor_value_info("q", TensorProto.UINT8, None)
-    graph = helper.make_graph(
+    proto = onnx_model(
         nodes if quantized else nodes[:-1],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x_shape)],
+        {"x": (TensorProto.FLOAT, x_shape)},
         [q if quantized else y],
-        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+        constants,
     )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return onnx.shape_inference.infer_shapes(proto), rng.uniform(-2.3, 2.7, x_shape).astype(np.float32)
 
 

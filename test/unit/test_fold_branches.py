@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
@@ -47,14 +48,9 @@ def branches(
         nodes.append(helper.make_node("Add", [total, name], [f"s{k}"]))
         total = f"s{k}"
     nodes.append(helper.make_node("Relu", [total], ["y"]))
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", 1, shape)],
-        [helper.make_tensor_value_info("y", 1, None)],
-        [numpy_helper.from_array(v.astype(np.float32), k) for k, v in constants.items()],
+    model = onnx_model(
+        nodes, {"x": (1, shape)}, {"y": None}, {k: v.astype(np.float32) for k, v in constants.items()}
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return onnx.shape_inference.infer_shapes(model, strict_mode=True)
 
 

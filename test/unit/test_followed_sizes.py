@@ -10,6 +10,7 @@ import onnx.shape_inference
 import onnxruntime as ort
 import pytest
 from onnx import helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
@@ -61,10 +62,7 @@ def test_sizes_are_followed(
         feed[name] = np.ones([SIZES[size] if size in SIZES else size for size in shape], dtype)
     names = [*"abcd"[: len(inputs)]]
     nodes = [helper.make_node(op, names, ["x"], **attributes), helper.make_node("Shape", ["x"], ["y"])]
-    graph = helper.make_graph(
-        nodes, "g", values, [helper.make_tensor_value_info("y", 7, [len(expected)])], constants
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model(nodes, values, {"y": (7, [len(expected)])}, constants)
     onnx.save(onnx.shape_inference.infer_shapes(model), tmp_path / "m.onnx")
     session = ort.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
     made = np.asarray(session.run(None, feed)[0])

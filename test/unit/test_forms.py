@@ -14,6 +14,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.compiler.options import FORMS
@@ -70,14 +71,7 @@ def branches() -> onnx.ModelProto:
         oh.make_node("Sigmoid", ["k"], ["l"]),
         *pair("l", "y", "p"),
     ]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", 1, (2, 6))],
-        [oh.make_tensor_value_info("y", 1, None)],
-        [onh.from_array(v, k) for k, v in tensors.items()],
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": [2, 6]}, {"y": None}, tensors)
 
 
 MODELS = {"example": example, "branches": branches}

@@ -9,6 +9,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx.parser import parse_model
+from onnx_models import onnx_model
 from xdsl.ir import SSAValue
 
 import qdialect
@@ -48,14 +49,13 @@ def model(text: str) -> onnx.ModelProto:
         if starred:
             pair(result, f"{result}_real")
     used = {name for node in nodes for name in node.input}
-    graph = oh.make_graph(
+    return onnx_model(
         nodes,
-        "g",
-        [oh.make_tensor_value_info("input", 1, (16, 16))],
-        [oh.make_tensor_value_info("y", 1, (16, 16))],
-        [onh.from_array(np.asarray(v), k) for k, v in (held | zeros).items() if k in used],
+        {"input": [16, 16]},
+        {"y": [16, 16]},
+        {k: v for k, v in (held | zeros).items() if k in used},
+        opset=13,
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
 
 
 @pytest.mark.parametrize("text", [GELU, TANH])
@@ -162,7 +162,6 @@ def test_chains_of_the_same_ops_are_run_once(monkeypatch: pytest.MonkeyPatch):
     nodes = [oh.make_node(op, operands, [result]) for op, *operands, result in map(str.split, text)]
     ends = [oh.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3, 5]) for name in ("v0", "v40")]
     factor = onh.from_array(np.array(0.99, np.float32), "c")
-    graph = oh.make_graph(nodes, "g", ends[:1], ends[1:], [factor])
-    report = qdialect.compile(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8))
+    report = qdialect.compile(onnx_model(nodes, ends[:1], ends[1:], [factor]))
     assert len(qdialect.to_model(report.module).graph.node) == 80
     assert 1 < len(runs) < 25

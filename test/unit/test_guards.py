@@ -7,6 +7,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
@@ -58,14 +59,7 @@ def test_no_type_carries_more_scales_than_fit(rows: int):
     scales = np.linspace(0.01, 0.09, rows * 64, dtype=np.float32).reshape(2, rows * 32)
     stored = np.arange(64 * rows * 32, dtype=np.int64).reshape(64, rows * 32).astype(np.int8)
     node = oh.make_node("DequantizeLinear", ["q", "s"], ["y"], axis=0, block_size=32, name="n")
-    graph = oh.make_graph(
-        [node],
-        "g",
-        [],
-        [oh.make_tensor_value_info("y", 1, stored.shape)],
-        [onh.from_array(stored, "q"), onh.from_array(scales, "s")],
-    )
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
+    proto = onnx_model([node], [], {"y": (1, stored.shape)}, {"q": stored, "s": scales}, opset=21)
     onnx.checker.check_model(proto)
     module = import_model(proto)
     get_all_passes()["raise-qdq"]()().apply(Context(), module)

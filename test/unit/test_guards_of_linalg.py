@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from guard_cases import ALIASES, Case, check_unmoved, text
-from xdsl.context import Context
+from guard_cases import ALIASES, Case, check_unmoved, full_context, text
 
-from qdialect.ops import get_all_dialects
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.assembly import parse_module
 from qdialect.transforms import get_all_passes
@@ -179,9 +177,7 @@ CASES = [
 
 def check_kept(source: str, op: str, reason: str):
     """`lower-to-linalg` lets an op stand, and says why."""
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = parse_module(context, source, "test", Path())
     module.verify()
     get_all_passes()[LINALG]()().apply(context, module)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from guard_cases import ALIASES, Case, text
-from xdsl.context import Context
+from guard_cases import ALIASES, Case, full_context, text
 
-from qdialect.ops import get_all_dialects
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.assembly import parse_module
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
@@ -289,9 +287,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.reason)
 def test_the_op_stays(case: Case):
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = parse_module(context, TYPES + text(case).removeprefix(ALIASES), "test", Path())
     LowerToTosaPass().apply(context, module)
     assert [r.blocked.id for r in remarks_of(module)] == [case.reason]

@@ -10,6 +10,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 from qdialect.compiler.compilation import compile
 from qdialect.onnx_io.exporter import export_model
@@ -63,14 +64,13 @@ def _model(*, casts: bool = False) -> onnx.ModelProto:
         oh.make_node("Conv", ["yr", "vr"], ["d"]),
         *_pair("d", "z", "zs", "z0"),
     ]
-    graph = oh.make_graph(
+    return onnx_model(
         _with_casts(nodes) if casts else nodes,
-        "g",
-        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT16, (2, 3, 7, 9))],
-        [oh.make_tensor_value_info("z", onnx.TensorProto.FLOAT16, None)],
-        [onh.from_array(np.asarray(v), k) for k, v in tensors.items()],
+        {"x": (onnx.TensorProto.FLOAT16, (2, 3, 7, 9))},
+        {"z": (onnx.TensorProto.FLOAT16, None)},
+        tensors,
+        opset=19,
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
 
 
 @pytest.mark.parametrize("casts", [False, True])
@@ -96,9 +96,7 @@ def test_casts_of_float32_around_float16_are_written_as_they_were_read():
     nodes = [*_pair("x", "xr", "xs", "x0"), oh.make_node("Sin", ["xr"], ["c"]), *_pair("c", "z", "zs", "z0")]
     constants = {"xs": np.float32(X_SCALE), "zs": np.float32(0.008), "x0": np.int8(5), "z0": np.int8(-7)}
     ends = [oh.make_tensor_value_info(n, onnx.TensorProto.FLOAT16, (2, 300)) for n in "xz"]
-    tensors = [onh.from_array(np.asarray(v), k) for k, v in constants.items()]
-    graph = oh.make_graph(_with_casts(nodes), "g", ends[:1], ends[1:], tensors)
-    before = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
+    before = onnx_model(_with_casts(nodes), ends[:1], ends[1:], constants, opset=19)
     module = import_model(onnx.ModelProto.FromString(before.SerializeToString()))
     compile(module)
     after = export_model(module)
@@ -118,8 +116,7 @@ def test_a_join_is_taken_by_a_session():
     nodes += [oh.make_node("QuantizeLinear", ["c", "s", "z"], ["y"])]
     constants = [onh.from_array(np.array(half(0.04)), "s"), onh.from_array(np.array(np.uint8(97)), "z")]
     ends = [oh.make_tensor_value_info(n, u8, [2, size]) for n, size in (("a", 3), ("b", 4), ("y", 7))]
-    graph = oh.make_graph(nodes, "join", ends[:2], ends[2:], constants)
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
+    model = onnx_model(nodes, ends[:2], ends[2:], constants, opset=21)
     draw = np.random.default_rng(5)
     feeds: dict[str, Any] = {
         n: draw.integers(0, 256, (2, k)).astype(np.uint8) for n, k in (("a", 3), ("b", 4))

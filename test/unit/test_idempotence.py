@@ -1,14 +1,13 @@
 """Compiling what was compiled changes nothing: one graph for each reason why it once did."""
 
 import pytest
-from xdsl.context import Context
+from guard_cases import full_context
 from xdsl.dialects.builtin import ModuleOp
 
 from graphs.structure import difference
 from qdialect.compiler.compilation import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.ops import get_all_dialects
 from qdialect.text.assembly import parse_module
 
 HEAD = """
@@ -404,9 +403,7 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
 
 
 def parse(text: str) -> ModuleOp:
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     types = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("!"))
     body = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("!"))
     return parse_module(context, types + HEAD + body, "test", None)

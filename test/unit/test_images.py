@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
 from PIL import Image
 
 from qdialect.cli import main
@@ -24,16 +25,14 @@ def write_model(path: Path, layout: str, channels: int = 3, element: int = Tenso
     """A sum over the channels of images of one size."""
     sizes = {"N": "n", "C": channels, "H": HEIGHT, "W": WIDTH}
     rows = [sizes[axis] for axis in layout]
-    x = helper.make_tensor_value_info("x", element, rows)
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     weight = np.random.default_rng(4).normal(size=(WIDTH if layout == "NCHW" else channels, 8))
     nodes = [
         helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
         helper.make_node("MatMul", ["f", "w"], ["y"]),
     ]
-    weights = [numpy_helper.from_array(weight.astype(np.float32), "w")]
-    graph = helper.make_graph(nodes, "g", [x], [y], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    onnx.save(
+        onnx_model(nodes, {"x": (element, rows)}, {"y": None}, {"w": weight.astype(np.float32)}), str(path)
+    )
     return str(path)
 
 

@@ -10,6 +10,7 @@ import onnx
 import onnx.parser
 import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.ir import SSAValue
 
@@ -153,14 +154,7 @@ def test_sizes_are_learnt_from_what_is_constant_only_when_folded(disguise: str):
         helper.make_node("Reshape", ["v", "p"], ["r"]),
         helper.make_node("MatMul", ["d", "r"], ["y"]),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", 1, [4, 3])],
-        [helper.make_tensor_value_info("y", 1, [4, 2])],
-        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
-    )
-    original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    original = onnx_model(nodes, {"x": [4, 3]}, {"y": [4, 2]}, constants)
     onnx.checker.check_model(original)
     module = import_model(original)
     compile(module, "generic")
@@ -224,9 +218,7 @@ def test_each_list_is_computed_once(monkeypatch: pytest.MonkeyPatch):
         nodes.append(helper.make_node("Concat", [f"z{k}", f"z{k}"], [f"y{k}"], axis=0))
     constants = {"one": np.array([3]), "none": np.array([0]), "many": np.array([7])}
     outputs = [helper.make_tensor_value_info(f"y{k}", TensorProto.FLOAT, [None]) for k in range(layers)]
-    tensors = [numpy_helper.from_array(v, n) for n, v in constants.items()]
-    graph = helper.make_graph(nodes, "g", [], outputs, tensors)
-    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    module = import_model(onnx_model(nodes, [], outputs, constants))
     InferShapesPass().apply(Context(), module)
     end = main_of(module).body.block.last_op
     assert end is not None

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 
 from qdialect.calibration.profiling import Profiler
 from qdialect.onnx_io.importer import import_model
@@ -49,11 +50,8 @@ def interruptible() -> Iterator[None]:
 
 def model() -> onnx.ModelProto:
     w = np.random.default_rng(1).normal(size=(6, 5)).astype(np.float32)
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 6])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 5])
     nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Relu", ["p"], ["y"])]
-    graph = helper.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(w, "w")])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": ["n", 6]}, {"y": ["n", 5]}, {"w": w})
 
 
 def samples() -> Array:

@@ -16,7 +16,7 @@ from qdialect.promises.kernels import KERNELS
 from qdialect.promises.monotone import clip_bounds
 from qdialect.promises.weight_only import packed_weight
 from qdialect.promises.work import SumsProducts
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, answer
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_products_of_matrices(call: str, x: str, w: str, result: str, count: int
 
 def test_a_weight_of_scales_along_its_inputs_is_not_packed():
     type = UniformType.per_axis(Storage.of("i8"), 0, np.ones(32, np.float32), np.zeros(32, np.int64))
-    assert reason(packed_weight(np.zeros((32, 5), np.int8), type, 0)) == "weight-axis"
+    assert reason(answer(packed_weight, np.zeros((32, 5), np.int8), type, 0)) == "weight-axis"
     assert not isinstance(packed_weight(np.zeros((5, 32), np.int8).T, flat(0.5), 0), Blocked)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 from qdialect.compiler.compilation import compile
@@ -64,14 +64,12 @@ def model(
     """Inputs `x`, `x1`, ... of floats."""
     used = {i for n in nodes for i in n.input}
     names = ["x", *(f"x{k}" for k in range(1, len(shapes)))]
-    graph = oh.make_graph(
+    proto = onnx_model(
         nodes,
-        "g",
-        [oh.make_tensor_value_info(n, 1, s) for n, s in zip(names, shapes, strict=True)],
-        [oh.make_tensor_value_info(r, 1, None) for r in results],
-        [onh.from_array(v, k) for k, v in tensors.items() if k in used],
+        {n: (1, s) for n, s in zip(names, shapes, strict=True)},
+        {r: None for r in results},
+        {k: v for k, v in tensors.items() if k in used},
     )
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
     return onnx.shape_inference.infer_shapes(proto, strict_mode=True)
 
 

@@ -12,6 +12,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
@@ -71,14 +72,7 @@ def image_model() -> ModelProto:
     m = op("GlobalAveragePool", [f], "m", 3)
     t = op("Flatten", [m], "t")
     op("Gemm", [t, "g_r"], "y")
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4, 7, 9])],
-        [oh.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 5])],
-        parts,
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    return onnx_model(nodes, {"x": ["n", 4, 7, 9]}, {"y": ["n", 5]}, parts, ir_version=9)
 
 
 def called(path: Path, *inputs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -114,8 +108,7 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert not Path(out).exists()
     nothing = oh.make_node("Identity", ["x"], ["y"])
     values = [oh.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3]) for name in "xy"]
-    graph = oh.make_graph([nothing], "g", values[:1], values[1:])
-    passing = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    passing = onnx_model([nothing], values[:1], values[1:], ir_version=9)
     (tmp_path / "p.onnx").write_bytes(passing.SerializeToString())
     assert main(["compile", str(tmp_path / "p.onnx"), "--target", "linalg", "-o", out]) == 1
     assert "of which a size is not known" in capsys.readouterr().err
@@ -139,8 +132,7 @@ def padded_model() -> ModelProto:
     ]
     parts += quantized("q", 5, 0.03125)
     values = [oh.make_tensor_value_info(n, TensorProto.FLOAT, [2, k]) for n, k in (("x", 3), ("y", 6))]
-    graph = oh.make_graph(nodes, "g", values[:1], values[1:], parts)
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    return onnx_model(nodes, values[:1], values[1:], parts, ir_version=9)
 
 
 @needs_tools
@@ -202,9 +194,7 @@ def test_explain_lists_what_linalg_does_not_have(tmp_path: Path, capsys: pytest.
     ]
     values = [oh.make_tensor_value_info(name, TensorProto.FLOAT, ["n", None]) for name in "xy"]
     values[0].type.tensor_type.shape.dim[1].dim_value = 5
-    parts = [onh.from_array(np.array([2], np.int64), "k")]
-    graph = oh.make_graph(nodes, "g", values[:1], values[1:], parts)
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    model = onnx_model(nodes, values[:1], values[1:], {"k": np.array([2], np.int64)}, ir_version=9)
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     assert main(["explain", str(tmp_path / "m.onnx"), "--target", "linalg"]) == 0
     said = capsys.readouterr().out

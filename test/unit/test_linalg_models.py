@@ -15,6 +15,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx import NodeProto, TensorProto
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.compiler.binaries import tool, write_binary
@@ -312,14 +313,14 @@ def model() -> onnx.ModelProto:
     b = Branches()
     image, rows = b.cast("image", IMAGE_SCALE, 131), b.cast("rows", 0.0171, 119)
     outputs = [b.op("Identity", branch(b, image, rows)) for branch in CASES.values()]
-    graph = oh.make_graph(
+    return onnx_model(
         b.nodes,
-        "branches",
-        [oh.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("image", IMAGE), ("rows", ROWS))],
-        [oh.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs],
+        {n: (TensorProto.FLOAT, s) for n, s in (("image", IMAGE), ("rows", ROWS))},
+        {name: None for name in outputs},
         b.constants,
+        opset=OPSET,
+        ir_version=9,
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", OPSET)], ir_version=9)
 
 
 @pytest.fixture(scope="module")

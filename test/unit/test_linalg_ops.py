@@ -11,14 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from guard_cases import Case, text
-from xdsl.context import Context
+from guard_cases import Case, full_context, text
 
 from graphs.quantized import random_case
 from qdialect.compiler.binaries import tool
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, stored_type
 from qdialect.ir.interface import main_of
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.observing import input_names
 from qdialect.text.assembly import parse_module
 from random_graphs import imported
@@ -192,9 +190,7 @@ CASES.update(MORE)
 
 def lowered(body: str) -> Exposed:
     """A function that `lower-to-linalg` alone has run on."""
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = parse_module(context, text(Case("", "", body, opset=21)), "test", Path())
     module.verify()
     graph = layers.exposed(module, whole=False)

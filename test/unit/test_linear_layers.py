@@ -6,6 +6,7 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
+from onnx_models import onnx_model
 
 from qdialect.calibration.hessian import Hessian, grid_step, rows_per_sample
 from qdialect.calibration.layers import Layer, Window, spread
@@ -13,9 +14,11 @@ from qdialect.calibration.layers import Layer, Window, spread
 
 def reference(op_type: str, x: Any, w: Any, **attributes: Any) -> Any:
     node = helper.make_node(op_type, ["x", "w"], ["y"], **attributes)
-    tensors = [helper.make_tensor_value_info(n, TensorProto.FLOAT, a.shape) for n, a in (("x", x), ("w", w))]
-    graph = helper.make_graph([node], "g", tensors, [helper.make_empty_tensor_value_info("y")])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model(
+        [node],
+        {n: (TensorProto.FLOAT, a.shape) for n, a in (("x", x), ("w", w))},
+        [helper.make_empty_tensor_value_info("y")],
+    )
     return ort.InferenceSession(model.SerializeToString()).run(None, {"x": x, "w": w})[0]
 
 

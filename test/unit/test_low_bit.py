@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 from qdialect import numerics
 from qdialect.compiler.compilation import compile
@@ -61,8 +62,7 @@ def product(
         helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
         for n, s in (("x", [ROWS, inputs]), ("y", [ROWS, outputs]))
     ]
-    graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return onnx_model(nodes, values[:1], values[1:], weights, opset=21)
 
 
 def compiled(model: ModelProto, target: str) -> tuple[ModelProto, list[str]]:
@@ -173,8 +173,7 @@ def test_a_session_takes_integer_products_of_two_bits(kind: str, target: str, re
     ]
     shapes = {"x": (ROWS, INPUTS), "y" if result else "m": (ROWS, OUTPUTS)}
     values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
-    graph = helper.make_graph(nodes if result else nodes[:4], "g", values[:1], values[1:], weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=12)
+    model = onnx_model(nodes if result else nodes[:4], values[:1], values[1:], weights, opset=25)
     feeds = {"x": rng.normal(0, 1, (ROWS, INPUTS)).astype(np.float32)}
     expected = run(model, feeds)[0]
     module = import_model(model)

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from test_kernels import Graph, compiled
 from xdsl.context import Context
 
@@ -38,14 +38,13 @@ def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.
     nodes += [oh.make_node("QuantizeLinear", ["v", "t", "u"], ["y"])]
     used = {name for n in nodes for name in n.input}
     element = oh.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    graph = oh.make_graph(
+    proto = onnx_model(
         nodes,
-        "g",
-        [oh.make_tensor_value_info("x", element, [16, 16])],
-        [oh.make_tensor_value_info("y", element, [16, 16])],
-        [onh.from_array(v, k) for k, v in constants.items() if k in used],
+        {"x": (element, [16, 16])},
+        {"y": (element, [16, 16])},
+        {k: v for k, v in constants.items() if k in used},
+        opset=18,
     )
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 18)], ir_version=8)
     return onnx.shape_inference.infer_shapes(proto)
 
 

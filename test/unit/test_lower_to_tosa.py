@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
+from guard_cases import full_context
 from upstream_tools import VALIDATE, run, tool
 from xdsl.context import Context
 
 from qdialect.cli import main
 from qdialect.ir.interface import main_of
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import observe
 from qdialect.oracle.integer import run_integer
 from qdialect.text.assembly import ModuleParser
@@ -250,9 +250,7 @@ BYTES = np.arange(-128, 128).astype(np.int8)
 
 
 def parsed(text: str):
-    context = Context()
-    for name, factory in get_all_dialects().items():
-        context.register_dialect(name, factory)
+    context = full_context()
     return ModuleParser(context, f"{TYPES}{HEAD}{text}}}\n", "test", None).parse_module()
 
 

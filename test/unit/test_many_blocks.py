@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 from qdialect.compiler.compilation import compile
@@ -21,9 +22,7 @@ def blocked_weight(blocks: int) -> ModelProto:
         numpy_helper.from_array(np.full((blocks, 1), 0.5, np.float32), "s"),
     ]
     nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["y"], "dequantize", axis=0, block_size=2)]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2 * blocks, 1])]
-    graph = helper.make_graph(nodes, "g", [], outputs, weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return onnx_model(nodes, [], {"y": [2 * blocks, 1]}, weights, opset=21)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +56,7 @@ def test_a_transposed_weight_of_four_bits_is_one_constant(outputs: int, kind: in
         helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
         for n, s in (("x", [3, 48]), ("y", [3, outputs]))
     ]
-    graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
-    before = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    before = onnx_model(nodes, values[:1], values[1:], weights, opset=21)
     feeds = {"x": draw.normal(0, 1, (3, 48)).astype(np.float32)}
     wanted = run(before, feeds)[0]
     for target in ("generic", "onnxruntime"):

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.profiling import Profiler
@@ -35,14 +36,7 @@ def model(named: str = "conv") -> ModuleOp:
         initializers.append(numpy_helper.from_array(w, f"w{k}"))
         nodes.append(helper.make_node("Conv", [value, f"w{k}"], [f"c{k}"], f"{named}{k}", pads=[1, 1, 1, 1]))
         value = f"c{k}"
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 16, 12, 13])],
-        [helper.make_tensor_value_info(value, TensorProto.FLOAT, ["n", 16, 12, 13])],
-        initializers,
-    )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, {"x": ["n", 16, 12, 13]}, {value: ["n", 16, 12, 13]}, initializers)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 
@@ -100,9 +94,7 @@ def test_a_pixel_that_is_quantized_at_run_time_has_a_noise_budget() -> None:
         helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
         for n, s in (("x", (1, 256, 1, 1)), ("y", (1, 512, 1, 1)))
     ]
-    initializers = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")]
-    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], initializers)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, ends[:1], ends[1:], {"w": weight, "b": bias})
     module = import_model(onnx.shape_inference.infer_shapes(proto))
     prepare(module, Options())
     profiler = Profiler(module)
@@ -135,8 +127,7 @@ def test_a_limit_where_no_layer_is_faster_in_integers(limit: str) -> None:
     weight = helper.make_tensor("w", TensorProto.FLOAT, (3, 2), [0.5, -1.0, 2.0, 0.25, 1.5, -0.75])
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", (5, 3)), ("y", (5, 2)))]
     node = helper.make_node("MatMul", ["x", "w"], ["y"], "small")
-    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [weight])
-    small = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    small = import_model(onnx_model([node], ends[:1], ends[1:], [weight]))
     draw = np.random.default_rng(3)
     rows = [{"x": draw.normal(size=(5, 3)).astype(np.float32)} for _ in range(6)]
     done = quantize_module(small, rows, Calibration(max_drop=limit), Options())

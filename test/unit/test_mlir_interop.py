@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
@@ -116,9 +117,7 @@ def test_compiled_models_pass_mlir(tmp_path: Path):
         helper.make_node("Sigmoid", ["a"], ["b"]),
         helper.make_node("QuantizeLinear", ["b", "t", "v"], ["y"]),
     ]
-    constants = [numpy_helper.from_array(np.asarray(v), k) for k, v in numbers.items()]
-    graph = helper.make_graph(nodes, "g", [x], [y], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model(nodes, [x], [y], numbers)
     onnx.save(model, tmp_path / "m.onnx")
     module = qdialect.load(tmp_path / "m.onnx")
     RaiseQdqPass().apply(Context(), module)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
@@ -53,14 +53,14 @@ LATER: list[tuple[int, str, dict[str, Any], dict[str, Any], tuple[int, ...]]] = 
 def model(opset: int, op: str, attributes: dict[str, Any], more: dict[str, Any], shape: tuple[int, ...]):
     outputs = ["y", "z"] if op in ("Split", "TopK") else ["y"]
     node = oh.make_node(op, ["x", *more], outputs, "the node", **attributes)
-    graph = oh.make_graph(
+    return onnx_model(
         [node],
-        "g",
-        [oh.make_tensor_value_info("x", 1, shape)],
-        [oh.make_tensor_value_info(k, 7 if k == "z" and op == "TopK" else 1, None) for k in outputs],
-        [onh.from_array(v, k) for k, v in more.items()],
+        {"x": (1, shape)},
+        {k: (7 if k == "z" and op == "TopK" else 1, None) for k in outputs},
+        more,
+        opset=opset,
+        ir_version=6,
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=6)
 
 
 @pytest.mark.parametrize(

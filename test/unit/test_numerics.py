@@ -9,6 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
+from onnx_models import onnx_model
 
 from qdialect import numerics
 from qdialect.dialects.quant import Storage
@@ -23,18 +24,13 @@ def run(
     nodes: list[onnx.NodeProto], inputs: dict[str, Array], constants: Mapping[str, npt.ArrayLike]
 ) -> Array:
     """What onnxruntime computes for `y`, with no graph optimization."""
-    ios = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
-        for name, x in inputs.items()
-    ]
-    graph = helper.make_graph(
+    model = onnx_model(
         nodes,
-        "g",
-        ios,
+        {name: (helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for name, x in inputs.items()},
         [onnx.ValueInfoProto(name="y")],
-        [onnx.numpy_helper.from_array(np.asarray(x), name) for name, x in constants.items()],
+        constants,
+        opset=21,
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     (y,) = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, inputs)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.oracle.session import session
@@ -39,14 +40,9 @@ def model(dynamic: bool, dtype: Any) -> onnx.ModelProto:
         ]
     else:
         nodes += [node("MatMul", ["r", "w"], ["y"], "y")]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("i", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), ["N", 5])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["M", 4])],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    return onnx_model(
+        nodes, {"i": (helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), ["N", 5])}, {"y": ["M", 4]}, constants
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

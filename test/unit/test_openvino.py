@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.oracle import session as oracle
@@ -63,14 +63,7 @@ def signed_convolutions() -> onnx.ModelProto:
         node("DequantizeLinear", "w", "w_r", "w_s", "w_z"),
         node("Conv", "m_r", "y", "w_r", kernel_shape=[3, 3]),
     ]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", onnx.TensorProto.INT8, [2, 12, 10, 3])],
-        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 4, 4, 3])],
-        [onh.from_array(np.asarray(value), name) for name, value in constants.items()],
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": (onnx.TensorProto.INT8, [2, 12, 10, 3])}, {"y": [2, 4, 4, 3]}, constants)
 
 
 def test_convolutions_of_signed_integers_with_a_zero_point(plugin: Any, tmp_path: Path):
@@ -115,14 +108,9 @@ def unsigned_weights() -> onnx.ModelProto:
     second = paired(node("Conv", "b", first, w, **window))
     node("Identity", "y", paired(node("Add", "c", second, x)))
     shape = [1, 16, 9, 7]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)],
-        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, shape)],
-        [onh.from_array(np.asarray(value), name) for name, value in constants.items()],
+    return onnx_model(
+        nodes, {"x": (onnx.TensorProto.FLOAT, shape)}, {"y": (onnx.TensorProto.FLOAT, shape)}, constants
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
 
 
 def test_weights_beyond_i8(plugin: Any, tmp_path: Path):

@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.onnx_io.opsets import MAX_IR_VERSION, MAX_OPSET, newest_known
@@ -17,8 +18,7 @@ def write(path: Path, op: str, opset: int, ir: int, **attributes: Any) -> Path:
     inputs, outputs = (helper.make_tensor_value_info(n, 7, [2]) for n in "xy")
     constant = numpy_helper.from_array(np.array([3, -2]), "k")
     node = helper.make_node(op, ["x", "k"], ["y"], name="the node", **attributes)
-    graph = helper.make_graph([node], "g", [inputs], [outputs], [constant])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    model = onnx_model([node], [inputs], [outputs], [constant], opset=opset, ir_version=ir)
     path.write_bytes(model.SerializeToString())
     return path
 

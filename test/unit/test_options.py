@@ -10,6 +10,7 @@ from typing import Any
 import onnx
 import onnx.helper as oh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli.arguments import parse
@@ -97,8 +98,9 @@ def test_a_mistake_leaves_the_module_as_it_was(options: dict[str, Any]):
     from io import StringIO
 
     x, y = (oh.make_tensor_value_info(name, 1, [2, 3]) for name in "xy")
-    graph = oh.make_graph([oh.make_node("Relu", ["x"], ["y"], "relu")], "g", [x], [y])
-    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 27)], ir_version=onnx.IR_VERSION)
+    model = onnx_model(
+        [oh.make_node("Relu", ["x"], ["y"], "relu")], [x], [y], opset=27, ir_version=onnx.IR_VERSION
+    )
     module = import_model(model)
 
     def text() -> str:

@@ -7,6 +7,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 from onnx import TensorProto
+from onnx_models import onnx_model
 
 from qdialect.numerics.pixels import coordinates, interpolation, nearest_pixels, size_factor
 from qdialect.oracle.session import run
@@ -26,8 +27,7 @@ def test_nearest_pixels_are_those_of_onnxruntime(mode: str, rule: str):
             for name, k in (("x", old), ("y", new))
         ]
         sizes = onh.from_array(np.array([1, 1, new]), "n")
-        graph = oh.make_graph([node], "g", ends[:1], ends[1:], [sizes])
-        model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+        model = onnx_model([node], ends[:1], ends[1:], [sizes])
         (pixels,) = run(model.SerializeToString(), {"x": np.arange(old, dtype=np.float32)[None, None]})
         assert pixels.ravel().tolist() == nearest_pixels(old, new, new / old, mode, rule).tolist(), (old, new)
 
@@ -44,8 +44,7 @@ def test_interpolated_pixels_are_those_of_onnxruntime(mode: str, cubic: float | 
             oh.make_tensor_value_info(name, TensorProto.FLOAT, [old, k])
             for name, k in (("x", old), ("y", new))
         ]
-        graph = oh.make_graph([node], "g", ends[:1], ends[1:], [onh.from_array(np.array([old, new]), "n")])
-        model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+        model = onnx_model([node], ends[:1], ends[1:], {"n": np.array([old, new])})
         (rows,) = run(model.SerializeToString(), {"x": np.eye(old, dtype=np.float32)})
         matrix = interpolation(old, new, new / old, mode, cubic, excludes=excludes)
         np.testing.assert_allclose(matrix.T, rows, atol=2e-6, err_msg=f"{old} to {new}")

@@ -11,6 +11,7 @@ import onnx
 import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.calibration.annotations import annotate, range_of
@@ -121,8 +122,7 @@ def _costs_of_gemm(bias: bool) -> tuple[float, float]:
         helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, size]) for n, size in (("x", 24), ("y", 10))
     ]
     node = helper.make_node("Gemm", ["x", "w", "b"][: 2 + bias], ["y"])
-    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [w, b])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model([node], ends[:1], ends[1:], [w, b])
     gemm = next(op for op in qdialect.load(model).walk() if isinstance(op, OnnxOp) and op.op_type == "Gemm")
     cost = Costing(target("onnxruntime"), elements_of, kernels=True).expected(gemm)
     assert cost.float_result is not None
@@ -141,8 +141,7 @@ def _convolutions(*nodes: onnx.NodeProto, outputs: int, kernel: int = 9) -> onnx
     ]
     conv = helper.make_node("Conv", [nodes[-1].output[0] if nodes else "x", "w"], ["y"])
     values = [numpy_helper.from_array(weight, "w"), ones]
-    graph = helper.make_graph([*nodes, conv], "g", ends[:1], ends[1:], values)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model([*nodes, conv], ends[:1], ends[1:], values)
 
 
 def _costs_of_convolution(outputs: int) -> tuple[float, float]:
@@ -257,8 +256,7 @@ def test_a_clamp_behind_moved_elements_is_quantized_behind(between: list[str], q
 def _model(nodes: Sequence[onnx.NodeProto], shape: list[int], **weights: tuple[int, ...]) -> onnx.ModelProto:
     values = [numpy_helper.from_array(np.full(w, 0.01, np.float32), name) for name, w in weights.items()]
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", shape), ("y", None))]
-    graph = helper.make_graph([*nodes], "g", ends[:1], ends[1:], values)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model([*nodes], ends[:1], ends[1:], values)
 
 
 def _costs(model: onnx.ModelProto) -> list[Expected]:
@@ -356,14 +354,7 @@ def test_a_pixel_times_a_dynamic_weight_is_a_row_of_channels(axes: int) -> None:
     node = helper.make_node("Conv" if axes else "Gemm", ["x", "w", "b"], ["y"])
     if not axes:
         node.attribute.append(helper.make_attribute("transB", 1))
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 16, *ones])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 8, *ones])],
-        [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model([node], {"x": [3, 16, *ones]}, {"y": [3, 8, *ones]}, {"w": weight, "b": bias})
     module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
     (op,) = (one for one in module.walk() if isinstance(one, OnnxOp) and one.operands)
     insert_casts(module, target("onnxruntime"), Placement(dynamic=[op]), RoundedWeights(), 127)

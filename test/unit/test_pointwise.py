@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.ir import Operation
 
 import qdialect
@@ -43,11 +43,13 @@ def model(case: str) -> onnx.ModelProto:
         oh.make_node("QuantizeLinear", ["c", "ys", "yz"], ["e"]),
         oh.make_node("DequantizeLinear", ["e", "ys", "yz"], ["y"]),
     ]
-    inputs = [oh.make_tensor_value_info("x", 1, x)]
-    outputs_ = [oh.make_tensor_value_info("y", 1, (*x[:-1], outputs))]
-    held = [onh.from_array(np.asarray(v), k) for k, v in constants.items() if k != "b" or bias]
-    graph = oh.make_graph(nodes, "g", inputs, outputs_, held)
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+    return onnx_model(
+        nodes,
+        {"x": (1, x)},
+        {"y": [*x[:-1], outputs]},
+        {k: v for k, v in constants.items() if k != "b" or bias},
+        opset=13,
+    )
 
 
 def accepts_none(pattern: WriteAsPointwise, op_class: type[Operation]) -> bool:

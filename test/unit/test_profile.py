@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.profile import Profile, load_profile
@@ -148,10 +149,7 @@ def module(open_batch: str | int = "n") -> ModuleOp:
         helper.make_node("Flatten", ["r"], ["f"], "flat"),
         helper.make_node("MatMul", ["f", "v"], ["y"], "product"),
     ]
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [open_batch, 3, 6, 5])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [open_batch, 7])
-    graph = helper.make_graph(nodes, "g", [x], [y], [w, v])
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, {"x": [open_batch, 3, 6, 5]}, {"y": [open_batch, 7]}, [w, v])
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+from guard_cases import full_context
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,7 +23,6 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.dialects.schemas import snapshot
 from qdialect.onnx_io.exporter import export_model
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.session import run
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
@@ -199,9 +199,7 @@ def op_line(case: Case, name: str, operands: Sequence[str]) -> str:
 
 
 def module(arguments: dict[str, str], body: str, results: dict[str, str], opset: int = 18) -> ModuleOp:
-    context = Context()
-    for dialect, factory in get_all_dialects().items():
-        context.register_dialect(dialect, factory)
+    context = full_context()
     inputs = ", ".join(f'%{n}: {t} {{onnx.name = "{n}"}}' for n, t in arguments.items())
     outputs = ", ".join(f'{t} {{onnx.name = "o{k}"}}' for k, t in enumerate(results.values()))
     values = ", ".join(f"%{n}" for n in results)

@@ -13,6 +13,7 @@ import onnx.parser
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.calibration.gptq import gptq
@@ -41,8 +42,7 @@ def write_model(path: Path) -> Path:
             value = f"r{k}"
     shape = ["n", CHANNELS, 10, 11]
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", value))
-    graph = helper.make_graph(nodes, "g", [x], [y], weights)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, [x], [y], weights)
     onnx.save(onnx.shape_inference.infer_shapes(proto), str(path))
     return path
 
@@ -321,9 +321,8 @@ def test_a_file_of_pairs_is_said_to_be_for_other_runtimes(folder: Path) -> None:
 def test_small_products_stay_in_float(tmp_path: Path) -> None:
     w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32), "w")
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [5, s]) for n, s in (("x", 3), ("y", 2)))
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], "g", [x], [y], [w])
     onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        onnx_model([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], [x], [y], [w]),
         str(tmp_path / "m.onnx"),
     )
     module = qdialect.load(tmp_path / "m.onnx")
@@ -335,8 +334,7 @@ def test_small_products_stay_in_float(tmp_path: Path) -> None:
 def test_half_precision_is_said_to_stay(form: str | None, tmp_path: Path) -> None:
     w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(64, 32)).astype(np.float16), "w")
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT16, [5, s]) for n, s in (("x", 64), ("y", 32)))
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], "g", [x], [y], [w])
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], [x], [y], [w])
     done = qdialect.quantize(qdialect.load(proto), [{"x": np.ones((5, 64), np.float16)}], form=form)
     half = "every layer stays in float: its products are in half precision, convert it to float32 first"
     assert done.summary()[0] == half

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from recurrent_training import GATES, train
 
 from qdialect.cli import main
@@ -72,14 +73,7 @@ def save(path: Path, kind: str, direction: str, constants: dict[str, Array]) -> 
     ]
     if kind == "GRU":
         nodes[1].attribute.append(helper.make_attribute("linear_before_reset", 1))
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", STEPS, INPUTS])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", CLASSES])],
-        [numpy_helper.from_array(v, k) for k, v in constants.items()],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    onnx.save(onnx_model(nodes, {"x": ["n", STEPS, INPUTS]}, {"y": ["n", CLASSES]}, constants), path)
 
 
 def ratio(one: Path, other: Path) -> float:

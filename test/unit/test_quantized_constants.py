@@ -3,7 +3,8 @@
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 from qdialect.dialects.onnx_base import ConstantOp
@@ -19,10 +20,9 @@ def model(scales: np.ndarray, zero_points: np.ndarray) -> onnx.ModelProto:
     x = np.stack([VALUES, VALUES[::-1]]).astype(np.float32)
     arrays = {"x": x, "s": scales.astype(np.float32), "z": zero_points}
     node = helper.make_node("QuantizeLinear", list(arrays), ["y"], axis=0)
-    y = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(zero_points.dtype), x.shape)
-    constants = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
-    graph = helper.make_graph([node], "g", [], [y], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return onnx_model(
+        [node], [], {"y": (helper.np_dtype_to_tensor_dtype(zero_points.dtype), x.shape)}, arrays, opset=21
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 from graphs.structure import difference
 from qdialect.compiler.compilation import compile, run_passes
@@ -23,14 +24,9 @@ TIES = np.arange(-2500, 2500, 0.0625, dtype=np.float32).reshape(4, -1)
 def model(nodes: list[onnx.NodeProto], x: np.ndarray, constants: Constants, output: int) -> onnx.ModelProto:
     """A graph from `x` to `y`; constants are float32 unless they are arrays."""
     arrays = {k: v if isinstance(v, np.ndarray) else np.array(v, np.float32) for k, v in constants.items()}
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", oh.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
-        [oh.make_tensor_value_info("y", output, None)],
-        [onh.from_array(v, k) for k, v in arrays.items()],
+    return onnx_model(
+        nodes, {"x": (oh.np_dtype_to_tensor_dtype(x.dtype), x.shape)}, {"y": (output, None)}, arrays
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
 
 
 def chain(*steps: tuple[str, list[str]], to: int | None = None) -> list[onnx.NodeProto]:

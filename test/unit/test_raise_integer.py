@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 from qdialect.compiler.compilation import compile
 from qdialect.onnx_io.exporter import export_model
@@ -51,14 +51,12 @@ def product(
     else:
         nodes[-1].output[0] = "y"
     used = {i for n in nodes for i in n.input}
-    graph = oh.make_graph(
+    return onnx_model(
         nodes,
-        "g",
-        [oh.make_tensor_value_info("x", 1, shape)],
-        [oh.make_tensor_value_info("y", 2 if quantized else 1, None)],
-        [onh.from_array(v, k) for k, v in constants.items() if k in used],
+        {"x": (1, shape)},
+        {"y": (2 if quantized else 1, None)},
+        {k: v for k, v in constants.items() if k in used},
     )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
 
 
 @pytest.mark.parametrize("conv", [True, False])

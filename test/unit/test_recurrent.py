@@ -9,6 +9,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -72,14 +73,14 @@ def model(
     ]
     if free:
         inputs[0].type.tensor_type.shape.dim[2].dim_value = INPUTS
-    graph = oh.make_graph(
+    return onnx_model(
         [node],
-        "g",
         inputs,
-        [oh.make_tensor_value_info(k, 1, [None] * (4 if k == "y" else 3)) for k in outputs],
-        [onh.from_array(v.astype(np.float32), k) for k, v in weights.items()],
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8), feeds
+        {k: (1, [None] * (4 if k == "y" else 3)) for k in outputs},
+        {k: v.astype(np.float32) for k, v in weights.items()},
+        opset=opset,
+        ir_version=8,
+    ), feeds
 
 
 def apart(proto: onnx.ModelProto, folder: Path) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect import numerics
@@ -25,17 +25,14 @@ def compiled(
     opset: int = 17,
 ) -> tuple[Array, Array, list[str]]:
     """The stored results before and after, and the types of the nodes after."""
-    graph = oh.make_graph(
+    proto = onnx_model(
         nodes,
-        "g",
-        [
-            oh.make_tensor_value_info(k, oh.np_dtype_to_tensor_dtype(v.dtype), v.shape)
-            for k, v in inputs.items()
-        ],
-        [oh.make_tensor_value_info("y", oh.np_dtype_to_tensor_dtype(constants["yz"].dtype), None)],
-        [onh.from_array(v, k) for k, v in constants.items()],
+        {k: (oh.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in inputs.items()},
+        {"y": (oh.np_dtype_to_tensor_dtype(constants["yz"].dtype), None)},
+        constants,
+        opset=opset,
+        ir_version=8,
     )
-    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
     onnx.save(onnx.shape_inference.infer_shapes(proto), folder / "before.onnx")
     module = qdialect.load(folder / "before.onnx")
     qdialect.compile(module)

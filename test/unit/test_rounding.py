@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -65,14 +66,7 @@ def model() -> ModuleOp:
         helper.make_node("Add", ["b4", "m"], ["a"], "add"),
         helper.make_node("Gemm", ["a", "w5", "b5"], ["y"], "fifth", transB=1, alpha=0.5, beta=2.0),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4, 9, 10])],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "c2")],
-        [numpy_helper.from_array(a, n) for n, a in initializers.items()],
-    )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, {"x": ["n", 4, 9, 10]}, {n: None for n in ("y", "c2")}, initializers)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 
@@ -260,11 +254,12 @@ def test_what_an_output_does_not_need_is_not_run() -> None:
         helper.make_node("Neg", ["x"], ["captured"]),
         helper.make_node("If", ["yes"], ["y"], then_branch=_branch("captured"), else_branch=_branch("x")),
     ]
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])
-    yes = helper.make_tensor_value_info("yes", TensorProto.BOOL, [])
-    outs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["m"]) for name in ("fails", "y")]
-    graph = helper.make_graph(nodes, "g", [x, yes], outs, [numpy_helper.from_array(np.array([7]), "seven")])
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(
+        nodes,
+        {"x": ["n"], "yes": (TensorProto.BOOL, [])},
+        {name: ["m"] for name in ("fails", "y")},
+        {"seven": np.array([7])},
+    )
     before = proto.SerializeToString(deterministic=True)
     ones = np.ones(3, np.float32)
     assert np.array_equal(session_for(proto, ["y"]).run(None, {"x": ones, "yes": np.array(True)})[0], -ones)
@@ -292,28 +287,22 @@ def test_a_bias_of_each_row_is_not_corrected_by_channel(shape: tuple[int, int]) 
     """It has as many elements as there are channels, or more: the shift of a channel went to a row, or nowhere."""
     weight = helper.make_tensor("w", TensorProto.FLOAT, [3, 2], np.arange(6))
     bias = helper.make_tensor("b", TensorProto.FLOAT, shape, np.arange(np.prod(shape)))
-    graph = helper.make_graph(
-        [helper.make_node("Gemm", ["x", "w", "b"], ["y"])],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 2])],
-        [weight, bias],
+    module = import_model(
+        onnx_model(
+            [helper.make_node("Gemm", ["x", "w", "b"], ["y"])], {"x": [2, 3]}, {"y": [2, 2]}, [weight, bias]
+        )
     )
-    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
     number_layers(module)
     assert shift_biases(module, {0: np.array([1.0, 2.0])}) == 0
 
 
 def test_an_input_that_nobody_feeds_is_observed_as_its_default() -> None:
     default = numpy_helper.from_array(np.array([2, -1, 0.5], np.float32), "w")
-    graph = helper.make_graph(
-        [helper.make_node("Mul", ["x", "w"], ["y"])],
-        "g",
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xw"],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
-        [default],
+    module = import_model(
+        onnx_model(
+            [helper.make_node("Mul", ["x", "w"], ["y"])], {n: [3] for n in "xw"}, {"y": [3]}, [default]
+        )
     )
-    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
     fed = np.ones(3, np.float32)
     arguments = list(main_of(module).body.block.args)
     x, w = Observer(module).run(arguments, {"x": fed})

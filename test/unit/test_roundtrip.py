@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
+from guard_cases import full_context
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
-from xdsl.context import Context
 
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.session import run
 from qdialect.text.assembly import parse_module, print_module
@@ -59,9 +58,7 @@ def through_text(source: ModelProto) -> ModelProto:
     module.verify()
     text = StringIO()
     print_module(module, text, locations=True, constants="inline")
-    context = Context()
-    for dialect, factory in get_all_dialects().items():
-        context.register_dialect(dialect, factory)
+    context = full_context()
     read = parse_module(context, text.getvalue(), "text", None)
     read.verify()
     again = StringIO()

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
@@ -49,14 +49,7 @@ def model(case: str, *, weight: str, biased: bool) -> onnx.ModelProto:
         oh.make_node("Mul", ["f", "m"], ["a" if biased else "y"]),
         *([oh.make_node("Add", ["a", "b"], ["y"])] if biased else []),
     ]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info("x", 1, x)],
-        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
-        [onh.from_array(array, name) for name, array in constants.items()],
-    )
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+    return onnx_model(nodes, {"x": (1, x)}, {"y": (1, [None] * len(x))}, constants, opset=13)
 
 
 def compiled(proto: onnx.ModelProto, folder: Path) -> tuple[Path, list[str]]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -43,14 +44,7 @@ def model() -> ModuleOp:
         helper.make_node("MatMul", ["f", "m"], ["mm"], "product"),
         helper.make_node("Add", ["mm", "a"], ["y"], "addition"),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 6, 8, 9])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
-    )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, {"x": [1, 6, 8, 9]}, {"y": None}, arrays)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

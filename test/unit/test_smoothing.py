@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.observer import Observer, observe_samples
@@ -54,14 +55,7 @@ def model(*, residual: bool, nodes_used: int = 7) -> ModuleOp:
     ]
     nodes = nodes[:nodes_used]
     names = [nodes[-1].output[0], *(["n"] if residual else [])]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", CHANNELS])],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in names],
-        [numpy_helper.from_array(a, n) for n, a in initializers.items()],
-    )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    proto = onnx_model(nodes, {"x": ["n", CHANNELS]}, {n: None for n in names}, initializers)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

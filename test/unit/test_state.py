@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
+from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
@@ -111,14 +111,16 @@ def accumulator(folder: Path) -> ModuleOp:
         oh.make_node("Relu", ["s"], ["y"]),
         oh.make_node("Add", ["h", "x"], ["h_new"]),
     ]
-    graph = oh.make_graph(
-        nodes,
-        "g",
-        [oh.make_tensor_value_info(name, 1, [1, 4]) for name in "xh"],
-        [oh.make_tensor_value_info(name, 1, [1, 4]) for name in ("y", "h_new")],
-        [onh.from_array(np.eye(4, dtype=np.float32), "w")],
+    onnx.save(
+        onnx_model(
+            nodes,
+            {name: [1, 4] for name in "xh"},
+            {name: [1, 4] for name in ("y", "h_new")},
+            {"w": np.eye(4, dtype=np.float32)},
+            opset=13,
+        ),
+        folder / "m.onnx",
     )
-    onnx.save(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8), folder / "m.onnx")
     return qdialect.load(folder / "m.onnx")
 
 

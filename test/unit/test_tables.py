@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from onnx.parser import parse_model
+from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -54,14 +55,12 @@ def embedding(
             helper.make_node("MatMul", ["y", "back"], ["z"], "tied"),
         ]
         outputs = ["z"]
-    graph = helper.make_graph(
+    proto = onnx_model(
         nodes,
-        "g",
         [] if fixed else [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", WORDS])],
-        [helper.make_tensor_value_info(outputs[0], TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(a, k) for k, a in weights.items() if k != "ids" or fixed],
+        {outputs[0]: None},
+        {k: a for k, a in weights.items() if k != "ids" or fixed},
     )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return import_model(onnx.shape_inference.infer_shapes(proto))
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, helper, numpy_helper
 from onnx.parser import parse_model
+from onnx_models import onnx_model
 
 from graphs.quantized import odd_case, random_case
 from qdialect.compiler.compilation import compile
@@ -202,15 +203,12 @@ def test_a_result_that_nobody_reads():
         helper.make_node("QuantizeLinear", ["b", "s", "z"], ["q"]),
         helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"]),
     ]
-    constants = [
-        numpy_helper.from_array(np.array([1, 2], np.int64), "n"),
-        numpy_helper.from_array(np.array(0.5, np.float32), "s"),
-        numpy_helper.from_array(np.array(7, np.uint8), "z"),
-    ]
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 2])]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx_model(
+        nodes,
+        {"x": [2, 3]},
+        {"y": [2, 2]},
+        {"n": np.array([1, 2], np.int64), "s": np.array(0.5, np.float32), "z": np.array(7, np.uint8)},
+    )
     assert_stays(model, "generic")
 
 

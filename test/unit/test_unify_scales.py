@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.context import Context
+from guard_cases import full_context
 
 from qdialect.onnx_io.exporter import export_model
-from qdialect.ops import get_all_dialects
 from qdialect.oracle import session as oracle
 from qdialect.text.assembly import parse_module
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
@@ -32,9 +31,7 @@ builtin.module attributes {onnx.ir_version = 8 : i64, onnx.opset_import = {ai.on
 
 
 def result(op: str, shape: str, unify: bool) -> np.ndarray:
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     text = TEXT.replace("U8", U8).replace("I8", I8).replace("RESULT", RESULT)
     text = text.replace("SHAPE", shape).replace("OP", op)
     module = parse_module(context, text, "test", Path())

@@ -2,9 +2,9 @@
 
 import numpy as np
 import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.oracle.session import run
@@ -28,10 +28,7 @@ def detector(boxes: float, channels: int) -> ModelProto:
         oh.make_node("Sigmoid", ["logits"], ["scores"]),
         oh.make_node("Concat", ["boxes", "scores"], ["y"], axis=1),
     ]
-    ends = [oh.make_tensor_value_info("x", TensorProto.FLOAT, (1, channels, *SIZES))]
-    results = [oh.make_tensor_value_info("y", TensorProto.FLOAT, (1, 64, *SIZES))]
-    graph = oh.make_graph(nodes, "g", ends, results, [onh.from_array(w, k) for k, w in weights.items()])
-    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": [1, channels, *SIZES]}, {"y": [1, 64, *SIZES]}, weights)
 
 
 @pytest.mark.parametrize("form", [None, "qdq"])

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
@@ -48,9 +49,7 @@ def write(path: Path, *, quantized: bool = True, weight: str = "wd") -> str:
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 16])]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 5])]
     used = {name for node in nodes for name in node.input}
-    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items() if n in used]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    onnx.save(onnx_model(nodes, inputs, outputs, {n: v for n, v in tensors.items() if n in used}), str(path))
     return str(path)
 
 
@@ -339,8 +338,7 @@ def test_a_weight_of_floats_is_the_reason_behind_a_move():
         helper.make_node("MatMul", ["x", "v"], ["y"]),
     ]
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, k]) for n, k in (("x", 16), ("y", 2))]
-    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    model = onnx_model(nodes, ends[:1], ends[1:], weights, opset=23)
     [layer] = qdialect.explain(qdialect.load(model))
     assert layer.reasons[0].blocked.id == "float-storage"
 

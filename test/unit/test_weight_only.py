@@ -10,7 +10,8 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.compiler.options import Options
@@ -35,14 +36,7 @@ def model() -> onnx.ModelProto:
         helper.make_node("Relu", ["h"], ["r"], "relu"),
         helper.make_node("Gemm", ["r", "w2", "b2"], ["y"], "second", transB=1),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", INPUTS])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", OUTPUTS])],
-        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx_model(nodes, {"x": ["n", INPUTS]}, {"y": ["n", OUTPUTS]}, arrays)
 
 
 def data(count: int = 90) -> list[dict[str, Any]]:

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from guard_cases import full_context
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.provenance import nodes_of
 from qdialect.onnx_io.importer import import_model
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.session import run
 from qdialect.promises.work import Numbers, SumsProducts
 from qdialect.text.assembly import parse_module
@@ -111,9 +110,7 @@ def test_integer_ops_count_as_the_float_ones(name: str):
 
 
 def module_named(body: str) -> ModuleOp:
-    context = Context()
-    for dialect, factory in get_all_dialects().items():
-        context.register_dialect(dialect, factory)
+    context = full_context()
     imports = "{ai.onnx = 23 : i64, com.microsoft = 1 : i64}"
     text = f"builtin.module attributes {{onnx.ir_version = 9 : i64, onnx.opset_import = {imports}}} {{\n{body}}}\n"
     return parse_module(context, text, "test", None)

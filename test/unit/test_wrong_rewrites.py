@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from guard_cases import full_context
 from test_wrong_promises import FOLLOWS, promise
 from xdsl.context import Context
 from xdsl.parser import Parser
@@ -21,7 +22,6 @@ from qdialect.cli.opt import main as opt
 from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline
 from qdialect.dialects.quant import UniformType
 from qdialect.forms import storage
-from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import BeyondClass
 from qdialect.oracle.functions import check_functions
 from qdialect.promises.clamping import Clamp
@@ -224,9 +224,7 @@ func.func @f(%x: tensor<2x3xf32>, %z: tensor<ui8>) -> tensor<2x3xf32> {
 
 def found_in(text: str, passes: str) -> BeyondClass | None:
     """The first pass beyond its class; None if each function could be run and keeps to it."""
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
+    context = full_context()
     module = Parser(context, text).parse_module()
     try:
         checked = check_functions(module, parse_pipeline(passes, get_available_passes()), context)

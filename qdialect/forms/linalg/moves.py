@@ -20,7 +20,7 @@ from qdialect.forms.upstream import OTHER_TYPE, TO_LAST, in_blocks, kept, per_te
 from qdialect.ir.values import constant_array, normal_axis, static_shape
 from qdialect.promises.layout import slices_of
 from qdialect.promises.padding import pad_value, pads_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, required, unblocked
 
 
 def _moves(op: OnnxOp) -> Blocked | None:
@@ -145,9 +145,7 @@ def _pad(op: OnnxOp, site: LinalgSite) -> None:
 
 def _filling(op: OnnxOp) -> float | Blocked:
     """The stored element that a constant Pad adds."""
-    value, type = pad_value(op), quantized_of(op.results[0].type)
-    if value is None:
-        return COMPUTED_PAD_VALUE
+    value, type = required(pad_value(op), COMPUTED_PAD_VALUE), quantized_of(op.results[0].type)
     return value if type is None else float(type.quantize(np.float32(value)))
 
 

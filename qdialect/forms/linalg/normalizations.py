@@ -20,7 +20,7 @@ from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import COMPUTED, STATISTICS_USED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import Array
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, required
 
 
 def _real(site: LinalgSite, value: SSAValue, type: UniformType | None) -> SSAValue:
@@ -87,9 +87,7 @@ def _normalized(
         value = op.input(place)
         if value is None:
             continue
-        real = real_constant(value)
-        if real is None:
-            return COMPUTED
+        real = required(real_constant(value), COMPUTED)
         more = site.broadcast(site.constant(aligned(real), np.float32), shape)
         operands = [Operand(result, loops(len(shape))), more]
         result = site.generic(operands, shape, f32, by_op(kind))

@@ -20,7 +20,7 @@ from qdialect.forms.linalg.scalars import dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.reasons import COMPUTED_BIAS, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BIAS, Blocked, required, unblocked
 
 FLOAT32_ONLY = Blocked("element-type", "float ops are lowered only in float32")
 
@@ -137,9 +137,7 @@ def bias_of(op: OnnxOp) -> Bias | Blocked:
     value = op.input(2)
     if value is None:
         return Bias(None, None)
-    array = constant_array(value)
-    if array is None:
-        return COMPUTED_BIAS
+    array = required(constant_array(value), COMPUTED_BIAS)
     type = quantized_of(value.type)
     if type is not None and type.storage.name == "i32" and is_integer(op):
         return Bias(array.reshape(-1).astype(np.int64), None)

@@ -31,7 +31,7 @@ from qdialect.forms.linalg.sums import (
 )
 from qdialect.ir.values import constant_array
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry, halved
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked, Refused, unblocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, required, unblocked
 
 IMAGE = 4
 """The rank of images, whose channels go last."""
@@ -139,8 +139,7 @@ def _weight(op: OnnxOp, site: LinalgSite, axis: int) -> npt.NDArray[Any] | Block
     array, type = constant_array(op.operands[1]), quantized_of(op.operands[1].type)
     if array is not None and type is not None and is_integer(op):
         return centred_weight(array, type, axis)
-    real = site.real(op.operands[1])
-    return COMPUTED_WEIGHT if real is None else real
+    return required(site.real(op.operands[1]), COMPUTED_WEIGHT)
 
 
 def _padding(op: OnnxOp) -> float:
@@ -156,9 +155,7 @@ def split_weight(weight: npt.NDArray[Any], g: Geometry) -> npt.NDArray[Any]:
 def _geometry(op: OnnxOp) -> tuple[Geometry, Sequence[tuple[int, int]]]:
     """The static sizes of a gathering convolution, and its pads. Raises Refused if these are not known."""
     geometry = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
-    if geometry.pads is None:
-        raise Refused(UNRESOLVED_PADS)
-    return geometry, geometry.pads
+    return geometry, required(geometry.pads, UNRESOLVED_PADS)
 
 
 def _with_pads(

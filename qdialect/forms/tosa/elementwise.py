@@ -26,7 +26,7 @@ from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.numerics.near_ties import faithful_ratios
 from qdialect.promises.monotone import clip_bounds, stored_bounds
-from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BOUND, Blocked, required, unblocked
 
 Bounds = Callable[[OnnxOp, UniformType], "tuple[int, int] | Blocked"]
 """Maps an op and its result's type to the least and greatest stored integer of the clamp."""
@@ -210,9 +210,7 @@ def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
 
 
 def _between(op: OnnxOp, type: UniformType) -> tuple[int, int] | Blocked:
-    bounds = clip_bounds(op)
-    if bounds is None:
-        return COMPUTED_BOUND
+    bounds = required(clip_bounds(op), COMPUTED_BOUND)
     low, high = (int(b) for b in stored_bounds(bounds, type))
     return min(low, high), high
 

@@ -23,7 +23,7 @@ from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST, in_blocks, ke
 from qdialect.ir.values import constant_array, normal_axis
 from qdialect.promises.layout import slices_of
 from qdialect.promises.padding import pad_value, pads_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, required, unblocked
 
 MOST_PIECES = 64
 """Greatest number of slices for one op."""
@@ -38,9 +38,7 @@ Rows = npt.NDArray[np.int64]
 
 def _moves(op: OnnxOp) -> Blocked | None:
     """`Blocked` unless operand and result are 8-bit tensors of one quantized type, and not empty."""
-    a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
-    if a is None or b is None:
-        return FLOAT
+    a, b = (required(quantized_of(v.type), FLOAT) for v in (op.operands[0], op.results[0]))
     if any(0 in known_shape(value.type) for value in (op.operands[0], *op.results)):
         return EMPTY
     if a.storage.width != 8:
@@ -54,9 +52,7 @@ def _reshaped(op: OnnxOp, site: TosaSite) -> None:
 
 def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A cast between quantized types as a rescale; operand or result may be unsigned."""
-    x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
-    if x is None or y is None:
-        return FLOAT
+    x, y = (required(quantized_of(v.type), FLOAT) for v in (op.operands[0], op.results[0]))
     if 0 in known_shape(op.operands[0].type):
         return EMPTY
     value, last = site.in_own_layout(op.operands[0])
@@ -181,9 +177,7 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
         if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
             return Blocked("pad-mode", f"Pad has the mode {mode}, or also removes elements")
         return _picked(op, site, {k: repeated(shape[k], ends, mode) for k, ends in each.items()})
-    value = pad_value(op)
-    if value is None:
-        return COMPUTED_PAD_VALUE
+    value = required(pad_value(op), COMPUTED_PAD_VALUE)
     stored = type.quantize(np.array([value], np.float32))
     x, last = site.in_own_layout(op.operands[0])
     ends = [each.get(k, (0, 0)) for k in (TO_LAST if last else range(len(shape)))]

@@ -36,7 +36,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
 from qdialect.numerics.near_ties import Factors, faithful_rounding
-from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked, unblocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked, required, unblocked
 
 LOW, HIGH = -128, 127
 MOST_OPERANDS = 64
@@ -58,9 +58,7 @@ class TosaForm(UpstreamForm):
 
 def activation(value: SSAValue) -> UniformType | Blocked:
     """The quantized type of a value, if the profile supports it: i8, per tensor; else `Blocked`."""
-    type = quantized_of(value.type)
-    if type is None:
-        return FLOAT
+    type = required(quantized_of(value.type), FLOAT)
     if 0 in known_shape(value.type):
         return EMPTY
     if not type.is_per_tensor:

@@ -22,7 +22,15 @@ from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations,
 from qdialect.ir.values import constant_array
 from qdialect.promises.linear import LINEAR, Linear
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import BIAS_BY_ROW, COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked, unblocked
+from qdialect.reasons import (
+    BIAS_BY_ROW,
+    COMPUTED_BIAS,
+    COMPUTED_WEIGHT,
+    GEMM_FORM,
+    Blocked,
+    required,
+    unblocked,
+)
 
 WEIGHT_ZEROS = Blocked(
     "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
@@ -54,9 +62,7 @@ class _Factors(NamedTuple):
 
 def _stored_weight(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], int] | Blocked:
     """The constant weight in i8, and its one zero point."""
-    type, array = quantized_of(op.operands[1].type), constant_array(op.operands[1])
-    if array is None:
-        return COMPUTED_WEIGHT
+    type, array = quantized_of(op.operands[1].type), required(constant_array(op.operands[1]), COMPUTED_WEIGHT)
     if type is None or type.storage.width > 8 or type.blocks:
         return Blocked("weight-type", "the integer profile takes weights of at most 8 bits")
     zeros = np.unique(type.zero_points)
@@ -80,9 +86,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
     value = op.input(2)
     if value is None:
         return np.zeros(channels, np.int32)
-    type, array = quantized_of(value.type), constant_array(value)
-    if array is None:
-        return COMPUTED_BIAS
+    type, array = quantized_of(value.type), required(constant_array(value), COMPUTED_BIAS)
     if type is None:
         scales = uniform_of(op.operands[1].type).scales
         scales = np.tile(scales, channels // scales.size) if scales.size > 1 else scales
