@@ -126,7 +126,7 @@ class ComposeArithmetic(OnForm[EndsArithmetic], ForTarget):
             and {u.operation for u in one.results[0].uses} <= inside
             for one in whole.parts
         ):
-            rewriter.replace(whole.end, whole.ops)
+            rewriter.replace(whole.end, whole.build())
 
 
 def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:
