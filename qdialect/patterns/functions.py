@@ -22,6 +22,7 @@ from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
+from qdialect.patterns.parts import BEHIND, ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
@@ -31,10 +32,6 @@ from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
 from qdialect.targets.pricing import WORTH
 
-ELEMENTWISE = "Elementwise"
-"""Key of the costs of elementwise ops."""
-BEHIND = "Behind"
-"""Prefix of the keys of the costs of ops behind an op that a session fuses with it."""
 LONGEST = 8
 """Greatest number of ops of a chain."""
 TOLERANCE = 1e-6
