@@ -10,6 +10,7 @@ Write each integer convolution in the form of least cost on the target, by measu
              mean(x)                  ->  conv(x, ones)                                 average pools
              matmul(x, w, b)          ->  transpose(conv(transpose(x), w', b))          rows as pixels
              shuffle(x)               ->  transpose(shuffle(transpose(x)))              channels last, behind them
+             conv(depthwise(conv(x, u), v), w), channels between  ->  the same, more channels    zeros fill a block
 
 Close: each result sums the same products, and zeros, so integers are identical; a float oracle adds them in another
 order. The forms are searched together: one that pays alone may not pay behind another, and vice versa. A form that
@@ -31,6 +32,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
 from qdialect.patterns.convolution.average import WriteAsConvolution
+from qdialect.patterns.convolution.blocks import FillBlocks
 from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
@@ -221,6 +223,7 @@ class ChooseConvolutionFormPass(TargetPass):
         if self.form and self.form not in NAMES:
             raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
         others = [
+            FillBlocks(self.runtime),
             WriteAsConvolution(self.runtime),
             WriteAsPointwise(self.runtime),
             ShuffleLast(),
