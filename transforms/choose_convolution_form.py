@@ -10,11 +10,12 @@ Write each integer convolution in the form of least cost on the target, by measu
              mean(x)                  ->  conv(x, ones)                                 average pools
              matmul(x, w, b)          ->  transpose(conv(transpose(x), w', b))          rows as pixels
              shuffle(x)               ->  transpose(shuffle(transpose(x)))              channels last, behind them
+             conv(depthwise(conv(x, u), v), w), channels between  ->  the same, more channels    zeros fill a block
 
 Close: each result sums the same products, and zeros, so integers are identical; a float oracle adds them in another
 order. The forms are searched together: one that pays alone may not pay behind another, and vice versa. A form that
 saves less than the error of the fitted costs is not chosen, with a remark. A convolution with a float result stays in
-float if no integer kernel is faster.
+float if no integer kernel is faster; what a session makes a part of the float kernel counts for that.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
 from qdialect.patterns.convolution.average import WriteAsConvolution
+from qdialect.patterns.convolution.blocks import FillBlocks
 from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
@@ -39,6 +41,7 @@ from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.shuffle import ShuffleLast
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
+from qdialect.patterns.parts import saved_behind
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.window import Window
@@ -103,7 +106,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         spec = Spec(geometry, images, not w.zero_points.any(), y is None, onnx_opset(op))
         if not spec.is_float:
             return spec
-        spec = replace(spec, kernels=self._kernels(op, spec))
+        spec = replace(spec, kernels=self._kernels(op, spec), saved=saved_behind(op, self._target.costs))
         if SPREADING not in self._target.costs:
             return spec
         reads = geometry.inputs > 1 and is_channels_last(op.operands[0])
@@ -219,5 +222,10 @@ class ChooseConvolutionFormPass(TargetPass):
             raise UserError(
                 f"'{self.form}' is not a form of a convolution", f"choose from {', '.join(NAMES)}"
             )
-        others = [WriteAsConvolution(self.runtime), WriteAsPointwise(self.runtime), ShuffleLast()]
+        others = [
+            FillBlocks(self.runtime),
+            WriteAsConvolution(self.runtime),
+            WriteAsPointwise(self.runtime),
+            ShuffleLast(),
+        ]
         return [*([] if self.form else others), ChooseConvolutionForm(self.runtime, self.form, self.by)]

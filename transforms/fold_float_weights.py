@@ -36,6 +36,7 @@ from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.patterns.computing import Computation
 from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.parts import saved_behind
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.rows import quantized_behind
 from qdialect.patterns.targeted import TargetPass
@@ -47,7 +48,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
-from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
+from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cost
 
 BYTES_MORE = 3
 """Additional bytes of a float element compared with an 8-bit one."""
@@ -183,7 +184,12 @@ class FoldFloatWeight(OnTrait[Linear]):
         geometry = None if window is None or not window.gathers else window.geometry(op)
         if not isinstance(geometry, Geometry) or geometry.groups > 1 or PACKED not in costs:
             return True
-        return cheapest(costs, (FLOAT, PACKED), priced(geometry))[0] == PACKED
+        shape = priced(geometry)
+        unpacked, packed = (
+            cost(costs, name, shape) - saved * shape.outputs * shape.pixels * shape.images
+            for name, saved in zip((FLOAT, PACKED), saved_behind(op, costs), strict=True)
+        )
+        return packed < unpacked
 
 
 class FoldFloatConstant(OnOp[OnnxOp]):

@@ -42,7 +42,8 @@ from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
-from qdialect.patterns.functions import ELEMENTWISE, ComposeArithmetic, ComposeFunction, applied, run_beside
+from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied, run_beside
+from qdialect.patterns.parts import ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked

@@ -17,6 +17,7 @@ from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.patterns.convolution.search import Search, kernel_cost
 from qdialect.patterns.convolution.step import Spec, priced
+from qdialect.patterns.parts import part_of
 from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -32,7 +33,6 @@ from qdialect.targets.pricing import (
     SUM,
     WORTH,
     Convolution,
-    Costs,
     best_cost,
     cheapest,
     cost,
@@ -115,7 +115,7 @@ class Costing:
         else:
             costs = self._computed(op) if commutes is None else self._moved(op, commutes)
         costs = self.in_float(op) if costs is FLOAT_ONLY else costs
-        part = _part(op, self._costs) if self._has_kernels else None
+        part = part_of(op, self._costs) if self._has_kernels else None
         return costs if part is None else _in_one(costs, part[0], part[1] * self._elements(op.results[0]))
 
     def recurrent(self, op: OnnxOp) -> Expected | None:
@@ -296,19 +296,6 @@ def _products(op: OnnxOp, elements: Elements) -> float | None:
     if count is None:
         return None
     return count * elements(op.results[0]) / max(prod(sizes(op.results[0]) or ()), 1)
-
-
-def _part(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float] | None:
-    """The op in front into whose kernel onnxruntime fuses `op`, and nanoseconds per element; None if there is none."""
-    value = op.operands[-1] if op.operands else None
-    if value is None or not isinstance(value.owner, OnnxOp):
-        return None
-    kinds = ("", "OfImages") if rank_of(value) == IMAGE else ("",)
-    tables = (costs.get(f"Behind{_name(value.owner)}{kind}", {}) for kind in kinds)
-    each = next((table[_name(op)] for table in tables if _name(op) in table), None)
-    if each is None or not value.has_one_use():
-        return None
-    return (value.owner, each) if set(op.operands) <= {value, value.owner.operands[0]} else None
 
 
 def _in_one(costs: Expected, whole: OnnxOp, fused: float) -> Expected:

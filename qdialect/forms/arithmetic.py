@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +34,8 @@ class Whole(NamedTuple):
     """The ops that it stands for but the last; all but the first read no value but theirs and constants."""
     end: Operation
     """The op, or a quantize that alone reads its result."""
-    ops: Sequence[Operation]
-    """The new operations; the last defines the result of `end`."""
+    build: Callable[[], Sequence[Operation]]
+    """Makes the new operations, the last for the result of `end`: only where they are put in, as they read values."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,8 @@ def _normalization(op: OnnxOp) -> Whole | None:
             if one.axis == len(shape) - 1 or shape[one.axis] == DYNAMIC or gamma is None or beta is None:
                 continue  # along the last axis, a session makes one op of all
             end = _quantized(op)
-            parts, ops = (*one.parts, multiplies), _written(op, end, one, gamma, beta)
-            return Whole("LayerNormalization", shape[one.axis], parts, end, ops)
+            parts, build = (*one.parts, multiplies), partial(_written, op, end, one, gamma, beta)
+            return Whole("LayerNormalization", shape[one.axis], parts, end, build)
     return None
 
 

@@ -22,6 +22,7 @@ from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
+from qdialect.patterns.parts import BEHIND, ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
@@ -31,10 +32,6 @@ from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
 from qdialect.targets.pricing import WORTH
 
-ELEMENTWISE = "Elementwise"
-"""Key of the costs of elementwise ops."""
-BEHIND = "Behind"
-"""Prefix of the keys of the costs of ops behind an op that a session fuses with it."""
 LONGEST = 8
 """Greatest number of ops of a chain."""
 TOLERANCE = 1e-6
@@ -127,7 +124,7 @@ class ComposeArithmetic(OnForm[EndsArithmetic], ForTarget):
             and {u.operation for u in one.results[0].uses} <= inside
             for one in whole.parts
         ):
-            rewriter.replace(whole.end, whole.ops)
+            rewriter.replace(whole.end, whole.build())
 
 
 def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:

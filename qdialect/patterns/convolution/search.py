@@ -78,10 +78,12 @@ def _float_costs(spec: Spec, costs: Costs, moves: float = 0.0) -> list[tuple[str
     """The kernels with a float result, and the nanoseconds of each."""
     shape = spec.priced
     known = float_kernels((shape.outputs, shape.inputs, *shape.kernel))
+    saved: dict[str, float] = dict(zip((FLOAT, PACKED), spec.saved, strict=True))
+    values = shape.outputs * shape.pixels * shape.images
     moves += _around(spec, costs)
     # A matrix product is between Transposes in any case.
     return [
-        (name, cost(costs, name, shape) + (0.0 if name == PRODUCT else moves))
+        (name, cost(costs, name, shape) - values * saved.get(name, 0.0) + (0.0 if name == PRODUCT else moves))
         for name in known
         if name in spec.kernels and name in costs
     ]
