@@ -187,13 +187,15 @@ class Candidates:
     samples: Samples
     options: Options
     original: bytes = b""
-    """The ONNX model as read; empty if equal to the module's."""
+    """The ONNX model as read, but for slow functions; empty if equal to the module's."""
     levels: int = 127
     memory: int = 1 << 30
     show: Callable[[str], None] = lambda text: None
     log: list[str] = field(default_factory=list[str])
     origin: Origin | None = None
     """The nodes of the model as read, which name the report's layers; None: the module's."""
+    is_apart: bool = False
+    """True if `original` has arithmetic in the place of slow functions of the model as read."""
     decisive: bool = True
     """True to compare class probabilities by their logits."""
 

@@ -94,7 +94,8 @@ class Options:
     integer_io: bool = _option(RESULT, "integer graph inputs and outputs, with no casts there", default=False)
     decompose: Sequence[str] = _option(
         MODEL,
-        "split these ops into simpler ones: BatchNormalization, DynamicQuantizeLSTM, Einsum, Gemm, GRU, LSTM, RNN",
+        "split these ops into simpler ones: BatchNormalization, Celu, DynamicQuantizeLSTM, Einsum, Elu, Gemm, GRU, "
+        "LSTM, Mish, RNN, Selu, Softplus",
         metavar="OP,...",
         default=(),
     )

@@ -131,6 +131,8 @@ def _apart(r: Request) -> Iterator[Stage]:
     if not r.is_exact:
         products = tuple(decomposable(products=True))
         yield _stage("decompose", "products that are written as equations", ops=products, quantized=True)
+        if r.form == "qoperator" and r.target.decomposed:
+            yield _stage("decompose", "functions whose kernels are slow", target=r.target.name)
     if r.form == "linalg":
         yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 

@@ -28,7 +28,7 @@ from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, pars
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.plain import unless_by_chance
-from qdialect.compiler.preparing import simplifying
+from qdialect.compiler.preparing import functions_apart, simplifying
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
@@ -36,6 +36,7 @@ from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.unprofiled import unprofiled
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -235,13 +236,21 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     limit = _limit(calibration)
     if weights.bits == 4:
         return _weights_alone(module, data, calibration, options, weights.block)
-    original = export_model(module).SerializeToString(deterministic=True)
+    original, is_apart = _in_parts(module, options)
     prepared = module.clone()
     origin = prepare(prepared, options)
     profiler, doubts = _profile(prepared, data, calibration)
     profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
     candidates = Candidates(
-        prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
+        prepared,
+        profile,
+        samples,
+        options,
+        original,
+        memory=memory,
+        show=_shown(calibration),
+        origin=origin,
+        is_apart=is_apart,
     )
     candidates, best = _best(candidates, calibration)
     held = hold(candidates, best, limit) if limit is not None and best.integer else None
@@ -265,6 +274,18 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
         return replace(result, report=report, ratio=inf, integer=0, floating=floating)
     _become(module, done.module, done.report)
     return result
+
+
+def _in_parts(module: ModuleOp, options: Options) -> tuple[bytes, bool]:
+    """The ONNX model as read, but for slow functions, which are decomposed; True if there are any."""
+    whole = export_model(module).SerializeToString(deterministic=True)
+    runtime = target_named(options.target)
+    if not any(isinstance(op, OnnxOp) and op.op_type in runtime.decomposed for op in module.walk()):
+        return whole, False
+    parts = module.clone()
+    run_passes(parts, [stage.step for stage in functions_apart(options, options.form or runtime.form)])
+    model = export_model(parts).SerializeToString(deterministic=True)
+    return model, model != whole
 
 
 def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
@@ -323,10 +344,13 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
-    """Report of the float model: simplified if onnxruntime then runs fewer nodes, else as read."""
+    """
+    Report of the float model: simplified if onnxruntime then runs fewer nodes, or the parts of slow functions; else as
+    read.
+    """
     report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
-    if simple < candidates.float_nodes[0]:
+    if candidates.is_apart or simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
     report.module, report.calibrated = module, True
     return report
