@@ -126,8 +126,9 @@ class Costing:
         weights = [shape_of(op.operands[k].type) for k in (1, 2)]
         steps = self._elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
         products = steps * sum(prod(w) for w in weights if w is not None)
-        fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
-        if not pays(op, self._target):
+        fast = costs["call"] + products * costs["product"]
+        plain = costs["float_call"] + products * costs["float"]
+        if fast >= plain or not pays(op, self._target):
             return Expected(plain)
         return Expected(fast, dynamic=True, plain=plain)
 
