@@ -38,9 +38,7 @@ class DecomposeOp(OnForm[Decomposes]):
         self._quantized = quantized
 
     def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> None:
-        if op.op_type not in self._ops and not self._is_slow(op):
-            return
-        if self._quantized and any(under_dequantize(operand) is operand for operand in op.operands):
+        if not self._is_slow(op) and not self._is_requested(op):
             return
         parts = unblocked(form.parts(op))
         if isinstance(parts, Decomposed):
@@ -50,6 +48,11 @@ class DecomposeOp(OnForm[Decomposes]):
                     rewriter.erase(part)
         else:
             rewriter.replace(op, parts)
+
+    def _is_requested(self, op: OnnxOp) -> bool:
+        if op.op_type not in self._ops:
+            return False
+        return not self._quantized or all(under_dequantize(v) is not v for v in op.operands)
 
     def _is_slow(self, op: OnnxOp) -> bool:
         """True if the parts take less time, by the elements of the result; open sizes count as 1."""

@@ -194,8 +194,6 @@ class Candidates:
     log: list[str] = field(default_factory=list[str])
     origin: Origin | None = None
     """The nodes of the model as read, which name the report's layers; None: the module's."""
-    is_apart: bool = False
-    """True if `original` has arithmetic in the place of slow functions of the model as read."""
     decisive: bool = True
     """True to compare class probabilities by their logits."""
 

@@ -130,9 +130,9 @@ def _apart(r: Request) -> Iterator[Stage]:
         yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
     if not r.is_exact:
         products = tuple(decomposable(products=True))
-        yield _stage("decompose", "products that are written as equations", ops=products, quantized=True)
-        if r.form == "qoperator" and r.target.decomposed:
-            yield _stage("decompose", "functions whose kernels are slow", target=r.target.name)
+        slow = {"target": r.target.name} if r.form == "qoperator" and r.target.decomposed else {}
+        because = "products that are written as equations, functions whose kernels are slow"
+        yield _stage("decompose", because, ops=products, quantized=True, **slow)
     if r.form == "linalg":
         yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 
@@ -295,8 +295,6 @@ def _checked(options: Options) -> Request:
 
 ASKED_FOR = ("integer-io", "insert-casts")
 """Passes that are lossy by design, present only on request."""
-
-
 PHASES = ("raise", "move", "lower")
 READY = 2
 """Number of phases before the one that inserts casts, if requested."""

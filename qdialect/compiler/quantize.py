@@ -242,15 +242,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     profiler, doubts = _profile(prepared, data, calibration)
     profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
     candidates = Candidates(
-        prepared,
-        profile,
-        samples,
-        options,
-        original,
-        memory=memory,
-        show=_shown(calibration),
-        origin=origin,
-        is_apart=is_apart,
+        prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
     )
     candidates, best = _best(candidates, calibration)
     held = hold(candidates, best, limit) if limit is not None and best.integer else None
@@ -270,7 +262,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
         floating = unprofiled(prepared, layers) or floating
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
-        report = _stay_float(module, prepared, candidates)
+        report = _stay_float(module, prepared, candidates, is_apart=is_apart)
         return replace(result, report=report, ratio=inf, integer=0, floating=floating)
     _become(module, done.module, done.report)
     return result
@@ -343,14 +335,14 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
     return ""
 
 
-def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
+def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *, is_apart: bool) -> Report:
     """
     Report of the float model: simplified if onnxruntime then runs fewer nodes, or the parts of slow functions; else as
     read.
     """
     report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
-    if candidates.is_apart or simple < candidates.float_nodes[0]:
+    if is_apart or simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
     report.module, report.calibrated = module, True
     return report

@@ -404,3 +404,11 @@ def test_a_recurrent_op_is_quantized_from_few_products_on(units: int, steps: int
     expected = Costing(target("onnxruntime"), elements_of, kernels=True).recurrent(lstm)
     assert expected is not None
     assert expected.dynamic is dynamic
+
+
+def test_a_transposed_convolution_along_one_axis_has_its_price() -> None:
+    """Measured 3.0 times as fast in integers for an autoencoder of signals, which stayed in float."""
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[4], pads=[2, 2])
+    up = _costs(_model([node], [8, 48, 128], w=(48, 24, 8)))[0]
+    assert up.integer is not None
+    assert up.integer < up.floating
