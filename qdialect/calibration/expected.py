@@ -233,8 +233,7 @@ class Costing:
 
     def _transposed(self, op: OnnxOp, weight: tuple[int, ...]) -> Expected:
         """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
-        read, written = self._elements(op.operands[0]), self._elements(op.results[0])
-        ones = (1,) * (len(weight) - 2)
+        read, written, ones = *map(self._elements, (op.operands[0], op.results[0])), (1,) * (len(weight) - 2)
         if op.int_attr("group", 1) != 1 or len(weight) > IMAGE:
             return FLOAT_ONLY
         pixels, strides = max(read // max(weight[0], 1), 1), op.ints_attr("strides") or ones

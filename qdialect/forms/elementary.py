@@ -82,7 +82,7 @@ def _by(build: Callable[[OnnxOp, _Arithmetic], None]) -> Decomposes:
         if element_of(op.results[0].type) != Float32Type():
             return Blocked("element-type", f"only {op.op_type} in f32 is decomposed")
         if onnx_opset(op) < BROADCASTS:
-            return Blocked("no-broadcast", f"Min broadcasts from opset {BROADCASTS} on", "raise the opset")
+            return Blocked("opset", f"Min broadcasts from opset {BROADCASTS} on")
         do = _Arithmetic(op)
         build(op, do)
         return do.nodes.ops
