@@ -23,7 +23,7 @@ class Blocked:
 
 
 class Refused(Exception):
-    """Raised where a rewrite or a rule does not apply. The driver or the caller catches it, before anything has changed."""
+    """Raised where a rewrite or a rule does not apply; caught by the driver or a caller before anything changes."""
 
     def __init__(self, blocked: Blocked):
         super().__init__(blocked.message)

@@ -126,8 +126,9 @@ class Costing:
         weights = [shape_of(op.operands[k].type) for k in (1, 2)]
         steps = self._elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
         products = steps * sum(prod(w) for w in weights if w is not None)
-        fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
-        if not pays(op, self._target):
+        fast = costs["call"] + products * costs["product"]
+        plain = costs["float_call"] + products * costs["float"]
+        if fast >= plain or not pays(op, self._target):
             return Expected(plain)
         return Expected(fast, dynamic=True, plain=plain)
 
@@ -232,14 +233,14 @@ class Costing:
 
     def _transposed(self, op: OnnxOp, weight: tuple[int, ...]) -> Expected:
         """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
-        read, written = self._elements(op.operands[0]), self._elements(op.results[0])
-        if op.int_attr("group", 1) != 1 or len(weight) != 4:
+        read, written, ones = *map(self._elements, (op.operands[0], op.results[0])), (1,) * (len(weight) - 2)
+        if op.int_attr("group", 1) != 1 or len(weight) > IMAGE:
             return FLOAT_ONLY
-        pixels, strides = max(read // max(weight[0], 1), 1), op.ints_attr("strides") or (1, 1)
-        spread = Convolution(weight[0], prod(weight[1:]), (1, 1), (1, 1), pixels, True)
+        pixels, strides = max(read // max(weight[0], 1), 1), op.ints_attr("strides") or ones
+        spread = Convolution(weight[0], prod(weight[1:]), ones, ones, pixels, True)
         floating = cost(self._costs, SPREADING, spread)
         taps = tuple(max(-(-k // s), 1) for k, s in zip(weight[2:], strides, strict=True))
-        conv = Convolution(weight[0], weight[1] * prod(strides), taps, (1, 1), pixels, True)
+        conv = Convolution(weight[0], weight[1] * prod(strides), taps, ones, pixels, True)
         integer = best_cost(self._costs, conv) + written * self._costs[SPREADING]["move_byte"]
         return Expected(floating, integer)
 

@@ -187,7 +187,7 @@ class Candidates:
     samples: Samples
     options: Options
     original: bytes = b""
-    """The ONNX model as read; empty if equal to the module's."""
+    """The ONNX model as read, but for slow functions; empty if equal to the module's."""
     levels: int = 127
     memory: int = 1 << 30
     show: Callable[[str], None] = lambda text: None

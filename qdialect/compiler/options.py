@@ -96,7 +96,8 @@ class Options:
     )
     decompose: Sequence[str] = _option(
         MODEL,
-        "split these ops into simpler ones: BatchNormalization, DynamicQuantizeLSTM, Einsum, Gemm, GRU, LSTM, RNN",
+        "split these ops into simpler ones: BatchNormalization, Celu, DynamicQuantizeLSTM, Einsum, Elu, Gemm, GRU, "
+        "LSTM, Mish, RNN, Selu, Softplus",
         metavar="OP,...",
         default=(),
     )

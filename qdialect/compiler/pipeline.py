@@ -130,7 +130,9 @@ def _apart(r: Request) -> Iterator[Stage]:
         yield _stage("decompose", "requested ops, and ops with an internal loop", ops=apart)
     if not r.is_exact:
         products = tuple(decomposable(products=True))
-        yield _stage("decompose", "products written as Einsum", ops=products, quantized=True)
+        slow = {"target": r.target.name} if r.form == "qoperator" and r.target.decomposed else {}
+        because = "products written as Einsum, functions with slow kernels"
+        yield _stage("decompose", because, ops=products, quantized=True, **slow)
     if r.form == "linalg":
         yield _stage("unroll", "loops of known length; linalg has no loops over time steps", steps=256)
 
@@ -287,8 +289,6 @@ def _checked(options: Options) -> Request:
 
 ASKED_FOR = ("integer-io", "insert-casts")
 """Passes that are lossy by design, present only on request."""
-
-
 PHASES = ("raise", "move", "lower")
 READY = 2
 """Number of phases before the one that inserts casts, if requested."""

@@ -35,11 +35,12 @@ def simplifying(options: Options, form: str) -> Iterator[Stage]:
     if options.exactness != "exact":
         because = "what an exporter took apart has one range, and the price of its kernel"
         yield _stage("lower-to-table", because, target=options.target)
+    yield from functions_apart(options, form)
     yield _stage("fold-batch-norm", "weights are rounded with their factors in them")
     yield _stage("fold-branches", "one convolution is rounded once")
     yield _stage("fold-pad", "windows take their zeros from their own pads")
     yield _stage("fold-constants", "weights that were computed are constants")
-    parts = options.decompose or (decomposable() if form == "qdq" else ())
+    parts = options.decompose or (decomposable(functions=False) if form == "qdq" else ())
     if parts:
         yield _stage("decompose", "each part has a profile of its own", ops=tuple(parts))
         if form == "qdq":
@@ -47,6 +48,13 @@ def simplifying(options: Options, form: str) -> Iterator[Stage]:
             yield _stage("unroll", "the steps of a short loop are nodes")
         yield _stage("fold-constants", "weights of the parts are constants")
         yield _stage("fold-identity", "what the parts copied is gone")
+
+
+def functions_apart(options: Options, form: str) -> Iterator[Stage]:
+    """Functions whose kernels are slow on the target become arithmetic, by the sizes of their results."""
+    if form == "qoperator" and options.exactness != "exact" and target(options.target).decomposed:
+        yield _stage("infer-shapes", "short functions are faster as they are")
+        yield _stage("decompose", "functions whose kernels are slow", target=options.target)
 
 
 def _nothing(module: ModuleOp) -> Iterator[Operation]:

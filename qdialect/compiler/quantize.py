@@ -28,7 +28,7 @@ from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, pars
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.plain import best_beyond_chance
-from qdialect.compiler.preparing import simplifying
+from qdialect.compiler.preparing import functions_apart, simplifying
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
@@ -36,6 +36,7 @@ from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.unprofiled import unprofiled
 from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -235,7 +236,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     limit = _limit(calibration)
     if weights.bits == 4:
         return _quantize_weights_only(module, data, calibration, options, weights.block)
-    original = export_model(module).SerializeToString(deterministic=True)
+    original, is_apart = _in_parts(module, options)
     prepared = module.clone()
     origin = prepare(prepared, options)
     profiler, doubts = _profile(prepared, data, calibration)
@@ -261,10 +262,22 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
         floating = unprofiled(prepared, layers) or floating
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
-        report = _stay_float(module, prepared, candidates)
+        report = _stay_float(module, prepared, candidates, is_apart=is_apart)
         return replace(result, report=report, ratio=inf, integer=0, floating=floating)
     _become(module, done.module, done.report)
     return result
+
+
+def _in_parts(module: ModuleOp, options: Options) -> tuple[bytes, bool]:
+    """The ONNX model as read, but for slow functions, which are decomposed; True if there are any."""
+    whole = export_model(module).SerializeToString(deterministic=True)
+    runtime = target_named(options.target)
+    if not any(isinstance(op, OnnxOp) and op.op_type in runtime.decomposed for op in module.walk()):
+        return whole, False
+    parts = module.clone()
+    run_passes(parts, [stage.step for stage in functions_apart(options, options.form or runtime.form)])
+    model = export_model(parts).SerializeToString(deterministic=True)
+    return model, model != whole
 
 
 def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
@@ -322,11 +335,14 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
     return ""
 
 
-def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
-    """Report of the float model: simplified if onnxruntime then runs fewer nodes, else as read."""
+def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *, is_apart: bool) -> Report:
+    """
+    Report of the float model: simplified if onnxruntime then runs fewer nodes, or the parts of slow functions; else as
+    read.
+    """
     report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
-    if simple < candidates.float_nodes[0]:
+    if is_apart or simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
     report.module, report.calibrated, report.left_in_float = module, True, True
     return report

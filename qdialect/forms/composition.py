@@ -43,6 +43,8 @@ class Decomposes(Form):
     """True if the op goes through steps, one after another."""
     products: bool = False
     """True if the parts are one product of matrices, and moves of elements."""
+    function: bool = False
+    """True if the op and its parts are elementwise: for targets whose kernel of the op is slower than the parts."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from qdialect.forms.arithmetic import ARITHMETIC
 from qdialect.forms.base import Form, form_key
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
+from qdialect.forms.elementary import ELEMENTARY
 from qdialect.forms.equations import EQUATIONS
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.fused import FUSED
@@ -30,6 +31,7 @@ TABLES = (
     COMPOSITIONS,
     DECOMPOSITIONS,
     EQUATIONS,
+    ELEMENTARY,
     RECURRENT,
     DYNAMIC_RECURRENT,
     AT_RUN_TIME,

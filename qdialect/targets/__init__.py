@@ -110,6 +110,8 @@ class Target:
     """Ops past which a session moves casts when it loads a model."""
     spelled: Sequence[str] = ()
     """Ops that are written as others, bit-identical, that are faster."""
+    decomposed: dict[str, int] = field(default_factory=dict[str, int])
+    """Op -> elements of its result from which on its parts take less time than its kernel."""
     unfused: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """
     Op -> producer of its first operand, with which a session fuses it to a slower kernel -> equivalent of the producer

@@ -1,6 +1,7 @@
 // RUN: OPT %s -p 'decompose{ops=Gemm,BatchNormalization}' | FILECHECK %s
 // RUN: OPT %s -p 'decompose{ops=BatchNormalization}' | FILECHECK %s --check-prefix=SOME
-// RUN: DIAGNOSTICS -p 'decompose{ops=Gemm,BatchNormalization}'
+// RUN: OPT %s -p 'decompose{target=onnxruntime}' | FILECHECK %s --check-prefix=SLOW
+// RUN: DIAGNOSTICS -p 'decompose{ops=Gemm,BatchNormalization target=onnxruntime}'
 
 // CHECK-LABEL: func.func @gemm(
 // CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%a, %b) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
@@ -117,4 +118,69 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
   // expected-remark@+1 {{[decompose: unknown-rank]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
   func.return %y : tensor<*xf32>
+}
+
+// Functions whose kernels are slow on the target, if there are elements enough; open sizes count as 1.
+
+// CHECK-LABEL: func.func @softplus(
+// CHECK-NEXT: onnx.Softplus
+// SLOW-LABEL: func.func @softplus(
+// SLOW-NEXT: %[[A:.*]] = onnx.Abs(%x)
+// SLOW-NEXT: %[[N:.*]] = onnx.Neg(%[[A]])
+// SLOW-NEXT: %[[E:.*]] = onnx.Exp(%[[N]])
+// SLOW-NEXT: %[[ONE:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>}
+// SLOW-NEXT: %[[P:.*]] = onnx.Add(%[[E]], %[[ONE]])
+// SLOW-NEXT: %[[L:.*]] = onnx.Log(%[[P]])
+// SLOW-NEXT: %[[R:.*]] = onnx.Relu(%x)
+// SLOW-NEXT: %[[Y:.*]] = onnx.Add(%[[R]], %[[L]])
+// SLOW-NEXT: func.return %[[Y]]
+func.func @softplus(%x: tensor<?x1024xf32>) -> tensor<?x1024xf32> {
+  %y = onnx.Softplus(%x) : (tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  func.return %y : tensor<?x1024xf32>
+}
+
+// CHECK-LABEL: func.func @elu(
+// CHECK-NEXT: onnx.Elu
+// SLOW-LABEL: func.func @elu(
+// SLOW-NEXT: %[[ZERO:.*]] = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>}
+// SLOW-NEXT: %[[M:.*]] = onnx.Min(%x, %[[ZERO]])
+// SLOW-NEXT: %[[E:.*]] = onnx.Exp(%[[M]])
+// SLOW-NEXT: %[[ONE:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>}
+// SLOW-NEXT: %[[S:.*]] = onnx.Sub(%[[E]], %[[ONE]])
+// SLOW-NEXT: %[[Y:.*]] = onnx.Max(%x, %[[S]])
+// SLOW-NEXT: func.return %[[Y]]
+func.func @elu(%x: tensor<8x1024xf32>) -> tensor<8x1024xf32> {
+  %y = onnx.Elu(%x) : (tensor<8x1024xf32>) -> tensor<8x1024xf32>
+  func.return %y : tensor<8x1024xf32>
+}
+
+// CHECK-LABEL: func.func @few(
+// CHECK-NEXT: onnx.Softplus
+// SLOW-LABEL: func.func @few(
+// SLOW-NEXT: onnx.Softplus
+// SLOW-NEXT: onnx.Elu
+// SLOW-NEXT: func.return
+func.func @few(%x: tensor<?x1023xf32>, %z: tensor<?x8191xf32>) -> (tensor<?x1023xf32>, tensor<?x8191xf32>) {
+  %a = onnx.Softplus(%x) : (tensor<?x1023xf32>) -> tensor<?x1023xf32>
+  %b = onnx.Elu(%z) : (tensor<?x8191xf32>) -> tensor<?x8191xf32>
+  func.return %a, %b : tensor<?x1023xf32>, tensor<?x8191xf32>
+}
+
+// CHECK-LABEL: func.func @unknown_rank(
+// CHECK-NEXT: onnx.Softplus
+// SLOW-LABEL: func.func @unknown_rank(
+// SLOW-NEXT: onnx.Softplus
+func.func @unknown_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %a = onnx.Softplus(%x) : (tensor<*xf32>) -> tensor<*xf32>
+  func.return %a : tensor<*xf32>
+}
+
+// CHECK-LABEL: func.func @half(
+// CHECK-NEXT: onnx.Softplus
+// SLOW-LABEL: func.func @half(
+// SLOW-NEXT: onnx.Softplus
+func.func @half(%x: tensor<2048xf16>) -> tensor<2048xf16> {
+  // expected-remark@+1 {{only Softplus in f32 is decomposed}}
+  %a = onnx.Softplus(%x) : (tensor<2048xf16>) -> tensor<2048xf16>
+  func.return %a : tensor<2048xf16>
 }
