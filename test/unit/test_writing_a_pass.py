@@ -148,7 +148,7 @@ def test_the_page_adds_an_op(with_op: Path):
     assert " passed" in done.stdout, done.stdout
     assert not done.returncode, done.stdout
     assert lines_of(with_op) == {
-        "qdialect/promises/layout.py": 18,
+        "qdialect/promises/layout.py": 16,
         "qdialect/targets/onnxruntime.toml": 1,
         "test/transforms/sink-dequantize/expand-dims.mlir": 21,
         "test/unit/test_promises.py": 1,

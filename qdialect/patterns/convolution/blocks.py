@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -140,18 +140,19 @@ def _widened(chain: _Chain, channels: int) -> list[Operation]:
         type = tensor_type(known_element(op.results[0].type), (images, channels, *sizes))
         convolves = op.has_trait(Window)
         others = [_filled(value, 0, more, nodes) if convolves else value for value in op.operands[1:]]
-        new = _copied(op, [x, *others], type)
-        if convolves and op is not between[0]:
-            new.properties["group"] = int_attr(channels)
-        x = nodes.append(new)
+        group = {"group": int_attr(channels)} if convolves and op is not between[0] else {}
+        x = nodes.append(_copied(op, [x, *others], type, group))
     weight = _filled(last.operands[1], 1, more, nodes)
-    nodes.append(_copied(last, [x, weight, *last.operands[2:]], last.results[0].type))
+    nodes.append(_copied(last, [x, weight, *last.operands[2:]], last.results[0].type, {}))
     return nodes.ops
 
 
-def _copied(op: Operation, operands: Sequence[SSAValue], type: Attribute) -> Operation:
+def _copied(
+    op: Operation, operands: Sequence[SSAValue], type: Attribute, changed: Mapping[str, Attribute]
+) -> Operation:
+    properties = {**op.properties, **changed}
     new = op.__class__.create(
-        operands=operands, result_types=[type], properties=op.properties, attributes=op.attributes
+        operands=operands, result_types=[type], properties=properties, attributes=op.attributes
     )
     new.location = op.location
     return new
