@@ -81,6 +81,34 @@ def quantized(count: int) -> ModelProto:
     return _model(nodes)
 
 
+def arithmetic(count: int) -> ModelProto:
+    """Quantization written as arithmetic, and Sin, in turns."""
+    nodes: list[NodeProto] = []
+    source = "x"
+    for k in range(count // 7):
+        for op, more, to in ROUNDING:
+            attributes: dict[str, Any] = {} if to is None else {"to": to}
+            nodes.append(helper.make_node(op, [source, *more], [f"t{len(nodes)}"], **attributes))
+            source = nodes[-1].output[0]
+        nodes.append(helper.make_node("Sin", [source], [f"y{k}"]))
+        source = f"y{k}"
+    nodes[-1].output[0] = "y"
+    numbers = {"f": 50.0, "l": -128.0, "h": 127.0}
+    constants = [numpy_helper.from_array(np.array(v, np.float32), n) for n, v in numbers.items()]
+    return _model(nodes, constants=constants)
+
+
+ROUNDING: list[tuple[str, list[str], int | None]] = [
+    ("Mul", ["f"], None),
+    ("Round", [], None),
+    ("Clip", ["l", "h"], None),
+    ("Cast", [], TensorProto.INT8),
+    ("Cast", [], TensorProto.FLOAT),
+    ("Mul", ["s"], None),
+]
+"""Nodes that quantize and dequantize by a scale of 0.02, with their further operands and the type of a Cast."""
+
+
 def convolutions(count: int) -> ModelProto:
     """Quantized convolutions, each with weights of its own: five nodes each."""
     draw, nodes, constants, source = np.random.default_rng(0), list[NodeProto](), list[TensorProto](), "x"
@@ -145,6 +173,7 @@ def subgraphs(count: int) -> ModelProto:
 KINDS: dict[str, Callable[[int], ModelProto]] = {
     "chain": chain,
     "quantized": quantized,
+    "arithmetic": arithmetic,
     "convolutions": convolutions,
     "shapes": shapes,
     "consumers": consumers,

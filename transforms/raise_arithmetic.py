@@ -32,7 +32,7 @@ from qdialect.ir.names import location, node_name, tensor_name, value_name
 from qdialect.ir.values import constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
-from qdialect.patterns.multiplied import WIDTHS, is_constant, is_weight, multiplies_integers
+from qdialect.patterns.multiplied import WIDTHS, Constants, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -163,11 +163,11 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
-def _quantizes(op: Operation) -> bool:
+def _quantizes(op: Operation, constants: Constants) -> bool:
     """True if an op quantizes a value that is computed at run time."""
     if not isinstance(op, OnnxOp) or not any(op.get_trait(k) for k in (QuantizeForm, FakeQuantizes, Rounds)):
         return False
-    return not is_constant(_above(op).x if op.get_trait(Rounds) is not None else op.operands[0])
+    return (_above(op).x if op.get_trait(Rounds) is not None else op.operands[0]) not in constants
 
 
 @dataclass(frozen=True)
@@ -175,13 +175,14 @@ class RaiseRounding(OnTrait[Rounds]):
     """A Round among steps that quantize."""
 
     exact: bool
-    constants: bool = False
+    constants: Constants | None = None
+    """Of the module, to raise weights computed of constants alone; None to raise everything."""
 
     def match(self, op: OnnxOp, promise: Rounds, rewriter: Rewriter, /) -> Blocked | None:
         if constant_array(op.operands[0]) is not None or not is_float32(op.operands[0]):
             return None
         steps = _steps(op)
-        if self.constants and not is_weight(op.results[0], steps.x):
+        if self.constants is not None and not is_weight(op.results[0], steps.x, self.constants):
             return None
         cast = single_user(steps.last.results[0])
         element = (
@@ -259,7 +260,8 @@ class RaiseScaling(Pattern):
     """Integers cast to float, minus a zero point, times a scale; or floats that are integers."""
 
     exact: bool
-    constants: bool = False
+    constants: Constants | None = None
+    """Of the module, to raise weights computed of constants alone; None to raise everything."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is DequantizeOp or op_class.get_trait(Converts) is not None
@@ -268,7 +270,7 @@ class RaiseScaling(Pattern):
         source, known = self._integers(op)
         if source is None or not is_float32(op.results[0]):
             return None
-        if self.constants and not is_weight(op.results[0], source):
+        if self.constants is not None and not is_weight(op.results[0], source, self.constants):
             return None
         last, zero_point = op, unwidened(op.operands[0]).constant
         user = single_user(op.results[0])
@@ -371,9 +373,11 @@ class RaiseArithmeticPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         if self.constants:
-            return [RaiseRounding(self.exact, True), RaiseScaling(self.exact, True)]
+            constants = Constants()
+            return [RaiseRounding(self.exact, constants), RaiseScaling(self.exact, constants)]
         return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact)]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not self.constants or any(map(_quantizes, operations(op))):
+        constants = Constants()
+        if not self.constants or any(_quantizes(one, constants) for one in operations(op)):
             super().apply(ctx, op)

@@ -15,24 +15,37 @@ WIDTHS = (8, 16)
 """Bits of storage types; wider integers are indices or accumulators."""
 
 
-def is_constant(value: SSAValue) -> bool:
-    """True for a constant, and for what casts, moves and arithmetic make of constants alone."""
-    waiting, seen = [value], {value}
-    while waiting:
-        op = waiting.pop().owner
-        if isinstance(op, ConstantOp):
-            continue
-        is_computed = isinstance(op, OnnxOp | QuantizeOp | StorageCastOp) and op.operands and not op.regions
-        if not isinstance(op, Operation) or not is_computed:
-            return False
-        waiting += [operand for operand in op.operands if operand not in seen]
-        seen.update(op.operands)
-    return True
+class Constants:
+    """
+    Tells constants, and what casts, moves and arithmetic compute from constants alone, from other values.
+
+    Remembers its answers, so that asking of every value of a deep graph takes time linear in the graph.
+    """
+
+    def __init__(self):
+        self._known: dict[SSAValue, bool] = {}
+
+    def __contains__(self, value: SSAValue) -> bool:
+        waiting, seen = [value], {value}
+        while waiting:
+            read = waiting.pop()
+            if self._known.get(read) or isinstance(op := read.owner, ConstantOp):
+                continue
+            is_computed = (
+                isinstance(op, OnnxOp | QuantizeOp | StorageCastOp) and op.operands and not op.regions
+            )
+            if read in self._known or not isinstance(op, Operation) or not is_computed:
+                self._known[value] = False
+                return False
+            waiting += [operand for operand in op.operands if operand not in seen]
+            seen.update(op.operands)
+        self._known.update(dict.fromkeys(seen, True))
+        return True
 
 
-def is_weight(value: SSAValue, of: SSAValue) -> bool:
+def is_weight(value: SSAValue, of: SSAValue, constants: Constants) -> bool:
     """True if `of` is constant and a product reads `value`, computed of it: as it is, scaled, shifted or moved."""
-    return is_constant(of) and any(True for _ in _products(value, (Commutes, Scales, Shifts, Bounds)))
+    return of in constants and any(True for _ in _products(value, (Commutes, Scales, Shifts, Bounds)))
 
 
 def multiplies_integers(value: SSAValue) -> bool:

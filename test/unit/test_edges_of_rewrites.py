@@ -22,6 +22,7 @@ from qdialect.patterns.convolution.shuffle import _channels_last
 from qdialect.patterns.convolution.step import ImageNodes
 from qdialect.patterns.fused_biases import loses_bias
 from qdialect.patterns.halves import ReadInHalf
+from qdialect.patterns.multiplied import Constants
 from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.patterns.sums import _slower
 from qdialect.patterns.tables import ComputeTable
@@ -230,4 +231,4 @@ def test_sizes_are_those_of_what_is_quantized(cast: str):
 )
 def test_what_quantizes_at_run_time(body: str, expected: bool):
     op = last_op(f"x: 2xf32\nk = [1.0, 2.0] : 2xf32\ns = [0.5] : f32\n{body}")
-    assert _quantizes(op) is expected
+    assert _quantizes(op, Constants()) is expected
