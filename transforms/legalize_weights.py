@@ -9,6 +9,8 @@ Give constant weights zero point 0 for targets that require it, where a change o
                                                     4. v = w - z saturated to i8; I: the inputs where it saturates,
                                                        at most one in four, or one
 
+The copies of integers that are read as another type are made before they are read so, as `sink-dequantize` has them.
+
 A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. Rewrite 4 multiplies a second
 copy of the input by the excess.
 
@@ -33,6 +35,7 @@ from qdialect.ir.build import copied
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant, under_dequantize
 from qdialect.patterns.reading import real_copy
+from qdialect.patterns.sinking import SinkReading
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
@@ -221,5 +224,5 @@ class LegalizeWeightsPass(RewritePass):
         if wanted.least_bits > 1:
             patterns.append(Widen(wanted.least_bits, symmetric=wanted.symmetric_weights))
         if wanted.symmetric_weights:
-            patterns.append(DropZeroPoint(wanted, exact=self.exact))
+            patterns += [DropZeroPoint(wanted, exact=self.exact), SinkReading()]
         return patterns

@@ -38,7 +38,7 @@ def _negated(q: Array, zero: int, low: int, high: int, *, keep_zero_points: bool
     """The integers and the zero point that stand for the negative of one channel, and whether one was clamped."""
     mirrored = 2 * zero - q.astype(np.int32)
     fits = mirrored.min(initial=low) >= low and mirrored.max(initial=low) <= high
-    if fits or keep_zero_points:
+    if fits or (keep_zero_points and not zero):
         return np.clip(mirrored, low, high).astype(q.dtype), zero, not fits
     return (low + high - q.astype(np.int32)).astype(q.dtype), low + high - zero, False
 
@@ -62,7 +62,7 @@ def fold_affine_weight(
     - scaled: scale * |factor| in float64, rounded to float32 once: at most 2^-24 off, no integer changes;
     - negated if the factor is negative: 2 * zero_point - q. An integer without a negative (-128 at zero point 0)
       takes the whole channel to low + high - q at zero point low + high - zero_point, for i8 the bitwise not:
-      every value exact. With `keep_zero_points` it is clamped instead and the channel reported;
+      every value exact. With `keep_zero_points` a zero point of 0 stays: the integer is clamped, the channel reported;
     - zeroed, at its old scale, where the product is below the normal float32 numbers, a factor of 0 above all: a
       scale must be positive, and the dropped factor is less than 2^-126 a step.
 

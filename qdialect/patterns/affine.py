@@ -113,7 +113,7 @@ def folded_weight(
     """
     The weight with the factor, () or (channels,), folded in: the last of new operations.
 
-    `symmetric`: its zero points stay; `lossy`: integers without a negative may then be clamped.
+    `symmetric`: zero points of 0 stay; `lossy`: integers without a negative may then be clamped.
     """
     op, linear, _ = target
     w = op.operands[1]

@@ -36,6 +36,22 @@ func.func @copied(%x: tensor<?x8x5x4x!x>, %b: tensor<2xf32>) -> tensor<?x2x5x4xf
   func.return %r : tensor<?x2x5x4xf32>
 }
 
+// Integers that are read as another type are copied before they are read, where `sink-dequantize` has them.
+
+// CHECK-LABEL: func.func @copied_before(
+// CHECK: %[[G:.*]] = onnx.Gather(%x, {{.*}} -> tensor<?x1x5x4x!quant.uniform<u8:f32, 0.5:7>>
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {{.*}} -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.5:7>>
+// CHECK: %[[S:.*]] = quant.scast %[[C]]
+// CHECK-NEXT: %[[R:.*]] = quant.scast %[[S]] : tensor<?x9x5x4xui8> to tensor<?x9x5x4x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: onnx.Conv(%[[R]],
+func.func @copied_before(%x: tensor<?x8x5x4x!y>) -> tensor<?x2x5x4xf32> {
+  %s = quant.scast %x : tensor<?x8x5x4x!y> to tensor<?x8x5x4xui8>
+  %q = quant.scast %s : tensor<?x8x5x4xui8> to tensor<?x8x5x4x!x>
+  %w = onnx.Constant() {value = #onnx.tensor<[4, 131, 132, 133, 134, 135, 0, 250, 3, 255, 134, 132, 130, 200, 1, 100] : tensor<2x8x1x1xui8>>} : () -> tensor<2x8x1x1x!w>
+  %r = onnx.Conv(%q, %w, _) : (tensor<?x8x5x4x!x>, tensor<2x8x1x1x!w>) -> tensor<?x2x5x4xf32>
+  func.return %r : tensor<?x2x5x4xf32>
+}
+
 // The inputs of a product of matrices run along the last axis; a zero point for each column.
 
 // CHECK-LABEL: func.func @product(

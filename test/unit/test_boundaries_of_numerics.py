@@ -84,7 +84,7 @@ def test_a_scale_is_dead_below_the_smallest_normal_number():
         ([-128, 3], -3, False, ([122, -9], -3, False)),
         ([-100, 122], -3, False, ([94, -128], -3, False)),
         ([-100, 123], -3, False, ([99, -124], 2, False)),
-        ([-100, 123], -3, True, ([94, -128], -3, True)),
+        ([-100, 123], -3, True, ([99, -124], 2, False)),
     ],
 )
 def test_a_negative_factor_turns_a_channel_round(
