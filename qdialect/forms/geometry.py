@@ -65,14 +65,15 @@ def pool_counts(op: OnnxOp, window: Pool) -> npt.NDArray[np.float32]:
 
 
 def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
-    """The reduced axes, non-negative."""
+    """The reduced axes, non-negative; an op that keeps its operand where no axes are given reduces none."""
     rank = len(known_shape(op.operands[0].type))
     if op.op_type.startswith("Global"):
         return list(range(2, rank))
     axes = ints_of(op, "axes", 1)
     if axes is None and op.input(1) is not None:
         return COMPUTED
-    return sorted(normal_axis(a, rank) for a in axes) if axes else list(range(rank))
+    every = not axes and not op.int_attr("noop_with_empty_axes", 0)
+    return list(range(rank)) if every else sorted(normal_axis(a, rank) for a in axes or ())
 
 
 def repeated(size: int, pad: tuple[int, int], mode: str) -> npt.NDArray[np.int64]:

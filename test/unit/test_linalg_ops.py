@@ -76,6 +76,9 @@ CASES = {
     "sums of squares": """
         x: 2x3x4xf32
         y = ReduceSumSquare(x, _) {keepdims = 0 : i64} : f32""",
+    "a sum over no axes": """
+        x: 2x3xf32
+        y = ReduceSum(x, _) {noop_with_empty_axes = 1 : i64} : 2x3xf32""",
     "a norm of stored integers": """
         p: 2x3x4x!s
         k = [1] : 1xi64
