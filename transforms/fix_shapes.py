@@ -20,8 +20,8 @@ from xdsl.passes import ModulePass
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.errors import UserError, did_you_mean
 from qdialect.exactness import Exactness
+from qdialect.ir.symbols import size_names
 from qdialect.patterns.computing import learn_shapes
-from qdialect.patterns.sizes import size_names
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
 

@@ -197,10 +197,3 @@ def strings(value: Attribute | None) -> dict[str, str]:
     if not isinstance(value, DictionaryAttr):
         return {}
     return {k: v.data for k, v in value.data.items() if isinstance(v, StringAttr)}
-
-
-def symbol_names(value: Attribute | None) -> tuple[str, ...]:
-    """The names of symbolic sizes that an `onnx.dims` attribute holds for one value."""
-    return (
-        tuple(v.data for v in value.data if isinstance(v, StringAttr)) if isinstance(value, ArrayAttr) else ()
-    )

@@ -25,10 +25,10 @@ from qdialect.ir.interface import main_of
 from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
 from qdialect.ir.place import end_of
+from qdialect.ir.symbols import DIMS, symbol_names
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
     strings,
-    symbol_names,
     write_attribute,
     write_raw,
     write_type,
@@ -181,7 +181,7 @@ class _Exporter:
     def _value_infos(self, op: OnnxOp, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not self.value_info and op.domain == "":
             return
-        rows = op.attributes.get("onnx.dims")
+        rows = op.attributes.get(DIMS)
         for k, result in enumerate(op.results):
             if result in outputs or shape_of(result.type) is None or element_of(result.type) == ANY:
                 continue
@@ -373,7 +373,7 @@ def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: Va
     if text := _string(row.get("onnx.denotation")):
         info.type.denotation = text
     _write_metadata(row.get("onnx.metadata"), info.metadata_props)
-    write_type(type, symbol_names(row.get("onnx.dims")), info.type)
+    write_type(type, symbol_names(row.get(DIMS)), info.type)
 
 
 def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto:

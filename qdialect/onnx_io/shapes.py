@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, TensorType, UnrankedTensorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
@@ -24,7 +24,6 @@ from qdialect.dialects.onnx_types import (
     OptionalType,
     SequenceType,
     element_of,
-    expressed_of,
     known_element,
     quantized_of,
     shape_of,
@@ -34,11 +33,9 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.foreign import StandsFor
 from qdialect.forms.table import form_of
+from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
-from qdialect.onnx_io import parts as onnx_parts
-from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
-from qdialect.onnx_io.import_attributes import value_type
-from qdialect.onnx_io.pools import EXACT_POOLS
+from qdialect.onnx_io.one_node import SMALL, Typed, infer_results
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
@@ -51,14 +48,9 @@ from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
 
-if TYPE_CHECKING:
-    from onnx import NodeProto, TensorProto, TypeProto
-
 CASTS = 21
 """The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
 Cast = QuantizeOp | DequantizeOp | StorageCastOp
-SMALL = 1024
-"""Greatest number of elements of constants that inference reads as shapes, axes or repeats."""
 
 
 def _is_known(value: SSAValue) -> bool:
@@ -94,6 +86,20 @@ def has_size_of_operand(op: Operation) -> bool:
     sizes = (shape_of(op.results[0].type) or ())[::-1]
     return any(
         size == DYNAMIC and any(shape[k : k + 1] > (1,) for shape in known) for k, size in enumerate(sizes)
+    )
+
+
+def is_left_open(op: Operation) -> bool:
+    """True if a node of another domain, which onnx's inference leaves out, has operands of known sizes."""
+    return (
+        isinstance(op, OnnxOp) and bool(op.domain) and all(static_shape(o) is not None for o in op.operands)
+    )
+
+
+def reads_outer_list(op: Operation) -> bool:
+    """True if an op in a subgraph takes a constant list from outside, which onnx's inference of a model leaves out."""
+    return any(
+        is_list(o) and o.owner.parent is not op.parent and constant(o) is not None for o in op.operands
     )
 
 
@@ -183,9 +189,9 @@ def infer(op: Operation) -> list[SSAValue]:
         element = element_of(op.results[0].type)
         _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
     elif op.get_trait(FakeQuantizes) is not None or op.get_trait(KeepsType) is not None:
-        _set(op.results, [op.operands[0].type])
+        _set(op.results, [op.operands[0].type], [_named_sizes(op.operands[0])])
     elif isinstance(op, CustomOp) and (op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm)):
-        _set(op.results, [_cast_result(op)])
+        _set(op.results, [_cast_result(op)], [_named_sizes(op.operands[0])])
     elif isinstance(op, OnnxOp) and op.SCHEMA is not None:
         _learn(op)
     return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
@@ -199,33 +205,38 @@ def _cast_result(op: CustomOp) -> Attribute | None:
 
 
 def _learn(op: OnnxOp) -> None:
-    if op.get_trait(QOperator) is None:
-        shape = shape_of(op.operands[0].type) if (columns := op.get_trait(Columns)) is not None else None
-        if op.regions:
-            _set(op.results, _yielded(op))
-        elif columns is not None and shape:
-            count = op.int_attr(columns.attribute, DYNAMIC)
-            _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
-        elif (states := op.get_trait(HiddenStates)) is not None and (shapes := states.shapes(op)) is not None:
-            element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
-            _set(op.results, [tensor_type(element, one) for result, one in kept if result is not None])
-        elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
-            _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
-        else:
-            _set(op.results, _stated(op))
-            _set(op.results, _of_parts(op))
+    if op.get_trait(QOperator) is not None and _learn_computed(op):
         return
+    shape = shape_of(op.operands[0].type) if (columns := op.get_trait(Columns)) is not None else None
+    if op.regions:
+        _set(op.results, _yielded(op))
+    elif columns is not None and shape:
+        count = op.int_attr(columns.attribute, DYNAMIC)
+        _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
+    elif (states := op.get_trait(HiddenStates)) is not None and (shapes := states.shapes(op)) is not None:
+        element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
+        _set(op.results, [tensor_type(element, one) for result, one in kept if result is not None])
+    elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
+        _set(op.results, *infer_results(op, op.outputs, opset=CASTS if op.domain else 0))
+    else:
+        _set(op.results, _stated(op))
+        _set(op.results, *_of_parts(op))
+
+
+def _learn_computed(op: OnnxOp) -> bool:
+    """Infer the result of a QOperator node from the op that it computes; False if it is none with these attributes."""
     known, opset = reading(op), onnx_opset(op)
     attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
     if isinstance(known, Blocked) or isinstance(attributes, Blocked):
-        return
+        return False
     draft = op_named("", known.name).build(known.operands, [op.results[0].type], attributes)
     real = {o: with_element(o.type, Float32Type()) for o in _carriers(known)}
-    types = _inferred(draft, op.outputs, real, opset)
+    types, names = infer_results(draft, op.outputs, real, opset)
     draft.erase()
     element = result_element(op, known)
     if element is not None:
-        _set(op.results, [None if t is None else with_element(t, element) for t in types])
+        _set(op.results, [None if t is None else with_element(t, element) for t in types], names)
+    return True
 
 
 def _stated(op: OnnxOp) -> list[Attribute | None]:
@@ -245,19 +256,20 @@ def _stated(op: OnnxOp) -> list[Attribute | None]:
     return types
 
 
-def _of_parts(op: OnnxOp) -> list[Attribute | None]:
-    """The result types of the ops that an op stands for; None if it stands for none."""
+def _of_parts(op: OnnxOp) -> Typed:
+    """Types, and names of sizes, of the results of the ops that an op stands for; None if it stands for none."""
     form = form_of(type(op), StandsFor)
     parts = None if form is None else answer(form.parts, op)
     if parts is None or isinstance(parts, Blocked) or len(parts[-1].results) != len(op.results):
-        return [None] * len(op.results)
+        return [None] * len(op.results), []
     for part in parts:
         if not isinstance(part, ConstantOp):
             infer(part)
     types: list[Attribute | None] = [result.type for result in parts[-1].results]
+    names = [size_names(result) for result in parts[-1].results]
     for part in reversed(parts):
         part.erase()
-    return types
+    return types, names
 
 
 def _yielded(op: OnnxOp) -> list[Attribute | None]:
@@ -307,8 +319,14 @@ def _carriers(value: Any) -> Sequence[SSAValue]:
     return [v for v in values if element_of(v.type) != i1]
 
 
-def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
-    for result, type in zip(list(results), types, strict=True):
+def _named_sizes(value: SSAValue) -> tuple[str, ...]:
+    return size_names(_maker(value))
+
+
+def _set(
+    results: Sequence[OpResult], types: Sequence[Attribute | None], names: Sequence[tuple[str, ...]] = ()
+) -> None:
+    for result, type, row in zip(list(results), types, names or [()] * len(types), strict=True):
         if type is not None and (own := quantized_of(result.type)) is not None:
             type = (
                 with_element(type, own) if _suits(own, type) else None
@@ -316,7 +334,9 @@ def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None
         elif type is not None and element_of(type) == ANY and (stated := element_of(result.type)) is not None:
             type = with_element(type, stated)
         if type is not None and _says_more(type, result):
-            PlainRewriter.replace_value_with_new_type(result, type)
+            result = PlainRewriter.replace_value_with_new_type(result, type)
+        if row and isinstance(result, OpResult) and len(row) == len(shape_of(result.type) or ()):
+            name_sizes(result, row)
 
 
 def _suits(element: UniformType, type: Attribute) -> bool:
@@ -345,43 +365,3 @@ def _is_more(type: Attribute, old: Attribute) -> bool:
         return False
     pairs = zip(old.get_shape(), type.get_shape(), strict=True)
     return all(a in (b, DYNAMIC_INDEX) for a, b in pairs)
-
-
-def _proto(type: Attribute) -> TypeProto:
-    proto: TypeProto = onnx_parts.messages().TypeProto()
-    element = expressed_of(type)
-    write_type(
-        type if element is None or quantized_of(type) is None else with_element(type, element), (), proto
-    )
-    return proto
-
-
-def _inferred(
-    op: OnnxOp,
-    outputs: Sequence[SSAValue | None],
-    real: dict[SSAValue, Attribute] | None = None,
-    opset: int = 0,
-) -> list[Attribute | None]:
-    """The inferred types of the present results, None if inference fails; `real` overrides operand types."""
-    messages = onnx_parts.messages()
-    opset = max(opset or onnx_opset(op), EXACT_POOLS if op.int_attr("ceil_mode", 0) else 0)
-    names = {v: f"i{k}" for k, v in enumerate(op.operands)}
-    node: NodeProto = messages.NodeProto(op_type=op.op_type)
-    node.input.extend("" if v is None else names[v] for v in op.inputs)
-    node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
-    kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
-    for name, value in op.onnx_attributes.items():
-        write_attribute(name, value, kinds.get(name), node.attribute.add())
-    types = {name: _proto((real or {}).get(v, v.type)) for v, name in names.items()}
-    constants: dict[str, TensorProto] = {}
-    for value, name in names.items():
-        tensor = constant(value)
-        if tensor is not None and value not in (real or {}) and tensor.data.count <= SMALL:
-            write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
-    try:
-        inferred = onnx_parts.infer_node(node, types, constants, opset)
-    except Exception:  # inference fails on operands of unknown types
-        return [None for v in outputs if v is not None]
-    read = messages.TypeProto.FromString
-    raw = [inferred.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
-    return [None if one is None else value_type(read(one)) for one in raw]

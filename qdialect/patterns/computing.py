@@ -29,7 +29,16 @@ from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
-from qdialect.onnx_io.shapes import has_size_of_operand, infer, inside_first, is_complete, is_list, is_typed
+from qdialect.onnx_io.shapes import (
+    has_size_of_operand,
+    infer,
+    inside_first,
+    is_complete,
+    is_left_open,
+    is_list,
+    is_typed,
+    reads_outer_list,
+)
 from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
@@ -218,6 +227,8 @@ class Computation:
             return
         if not _computable(op, self._known) or _is_written_copy(op):
             return
+        if any(static_shape(r) is None for r in op.results):  # as of what a branch yields, folded since
+            infer(op)
         dequantizes = op.get_trait(DequantizeForm) is not None
         stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))
         can = _foldable(op, MAX_GROWTH * (FLOAT_BYTES if dequantizes else 1))
@@ -307,7 +318,8 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
             learnt.update(computation.compute(lists))
             yielded = (block.last_op for region in one.regions for block in region.blocks)
             read = (value for op in (one, *yielded) if op is not None for value in op.operands)
-            if not is_typed(one) or has_size_of_operand(one) or any(value in learnt for value in read):
+            says_more = has_size_of_operand(one) or reads_outer_list(one) or is_left_open(one)
+            if not is_typed(one) or says_more or any(value in learnt for value in read):
                 learnt.update(infer(one))
         computation.show(one)
     if learnt:

@@ -5,33 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32, i64
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.ir.symbols import size_names
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.promises.shapes import Shaped
 from qdialect.promises.sizes import Counts, Element, Elements, Symbol, TakesShape
-from qdialect.rewriting.changes import DIMS
 
 MOST = 1024
 """Greatest number of elements of lists that are analysed."""
 INTEGERS = (i1, i32, i64)
-
-
-def size_names(value: SSAValue) -> list[str]:
-    """Names of the dimensions of a tensor, empty for unnamed ones; [] if the model names none."""
-    rows: object = None
-    if isinstance(value, OpResult) and isinstance(named := value.op.attributes.get(DIMS), ArrayAttr):
-        rows = named.data[value.index] if value.index < len(named.data) else None
-    elif isinstance(value, BlockArgument) and isinstance(func := value.block.parent_op(), FuncOp):
-        attributes = () if func.arg_attrs is None else func.arg_attrs.data
-        rows = attributes[value.index].data.get(DIMS) if value.index < len(attributes) else None
-    if not isinstance(rows, ArrayAttr):
-        return []
-    return [name.data if isinstance(name, StringAttr) else "" for name in rows.data]
 
 
 def _is_small(value: SSAValue) -> bool:

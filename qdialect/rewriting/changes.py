@@ -17,12 +17,10 @@ from qdialect.dialects.quant import QuantizeOp
 from qdialect.ir.names import inherited_name, location, node_name
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.place import insert_before as place_before
+from qdialect.ir.symbols import DIMS
 from qdialect.promises.base import is_read_by_cast
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, is_kept
-
-DIMS = "onnx.dims"
-"""Attribute with the names of symbolic sizes, one list per result."""
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter as PlainRewriter
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import called
+from qdialect.ir.symbols import DIMS, names_attr, size_names
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
@@ -223,6 +224,18 @@ def refresh_signatures(module: ModuleOp) -> None:
             former = func.function_type
             if inputs != list(former.inputs) or results != list(former.outputs):  # most passes change neither
                 func.function_type = FunctionType.from_lists(inputs, results)
+            _name_outputs(func, end)
+
+
+def _name_outputs(func: FuncOp, end: ReturnOp) -> None:
+    """State the names of symbolic sizes of outputs that state none."""
+    stated = list(func.res_attrs or ())
+    rows = [
+        row if DIMS in row.data or not any(names) else DictionaryAttr({**row.data, DIMS: names_attr(names)})
+        for row, names in zip(stated, map(size_names, end.operands), strict=False)
+    ]
+    if rows != stated:
+        func.res_attrs = ArrayAttr(rows)
 
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:

@@ -191,6 +191,8 @@ def test_pools_whose_channels_are_last(target: str):
     written = qdialect.to_model(report.module)
     domains = {node.domain for node in written.graph.node}
     assert domains == ({"com.microsoft"} if target == "onnxruntime" else {""})
+    sizes = [[d.dim_value for d in o.type.tensor_type.shape.dim] for o in written.graph.output]
+    assert sizes == [[2, 1, 1, 5], [2, 3, 4, 5]]
     x = np.random.default_rng(4).integers(0, 256, (2, 6, 8, 5)).astype(np.uint8)
     before, after = (session(one.SerializeToString()).run(None, {"x": x}) for one in (proto, written))
     for old, new in zip(before, after, strict=True):

@@ -19,10 +19,10 @@ from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.symbols import size_names
 from qdialect.ir.values import constant_array
 from qdialect.onnx_io.opsets import MAX_OPSET
 from qdialect.patterns.copies import _move_annotation
-from qdialect.patterns.sizes import size_names
 from qdialect.patterns.unfused import _refused_product
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
@@ -245,7 +245,7 @@ def test_a_place_behind_the_results_has_no_annotation():
 def test_names_of_sizes_by_result():
     op = last_op("x: ?x4xf32\na, b = Split(x) {axis = 1 : i64, num_outputs = 2 : i64} : ?x2xf32, ?x2xf32")
     op.attributes[DIMS] = ArrayAttr([ArrayAttr([StringAttr("n"), StringAttr("")])])
-    assert [size_names(result) for result in op.results] == [["n", ""], []]
+    assert [size_names(result) for result in op.results] == [("n", ""), ()]
 
 
 @pytest.mark.parametrize("source", ["a", "x"])
