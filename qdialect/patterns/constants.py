@@ -1,4 +1,4 @@
-"""Constant folding without kernels: casts of constants, and If with a constant condition."""
+"""Constant folding without kernels: casts of constants, lists in place of numbers, and If with a constant condition."""
 # Around the driver: the chosen branch is moved out of a region that is erased with its If, which the driver replaces.
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, constant_array, static_shape
+from qdialect.onnx_io.shapes import infer
 from qdialect.patterns.computing import quantized_constant
 from qdialect.promises.control import Carries
+from qdialect.promises.defaults import TakesNumbers
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
@@ -49,6 +51,21 @@ class ReadConstant(OnOp[StorageCastOp]):
         new = ConstantOp.of(tensor, op.results[0].type)
         new.location = location("", [tensor_name(source.op) or tensor_name(op)])
         rewriter.replace(op, [new])
+
+
+class ReadNumber(OnTrait[TakesNumbers]):
+    """An op that takes numbers and is given constant lists of one."""
+
+    def match(self, op: OnnxOp, promise: TakesNumbers, rewriter: Rewriter, /) -> None:
+        lists = {v: t for v in op.operands if (t := constant(v)) is not None and t.type.get_shape() == (1,)}
+        if not lists:
+            return
+        numbers = {value: ConstantOp.of(from_array(t.array().reshape(()))) for value, t in lists.items()}
+        rewriter.insert_before(op, list(numbers.values()))
+        for place, value in enumerate(op.operands):
+            if value in numbers:
+                rewriter.set_operand(op, place, numbers[value].results[0])
+        infer(op)
 
 
 class FoldBranch(OnTrait[Carries]):

@@ -1,4 +1,4 @@
-"""Optional operands whose default is zero, and results whose number is a mode of the op."""
+"""Optional operands whose default is zero, operands that are numbers, results whose number is a mode of the op."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ class ZeroByDefault(Promise):
     """The op uses zeros for an omitted operand."""
 
     places: Sequence[int]
+
+
+@dataclass(frozen=True)
+class TakesNumbers(Promise):
+    """
+    The op's operands are numbers. onnxruntime reads lists of one in their place, but refuses them where all operands
+    are constant.
+    """
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ ALL_RESULTS: dict[tuple[str, str], AllResults] = {
     ("", "BatchNormalization"): AllResults(),
     ("", "MaxPool"): AllResults(_skips_elements),
 }
+
+NUMBERS: dict[tuple[str, str], TakesNumbers] = {("", "Range"): TakesNumbers()}
 
 DEFAULTS: dict[tuple[str, str], ZeroByDefault] = {
     ("", "LSTM"): ZeroByDefault((5, 6)),

@@ -11,7 +11,7 @@ from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
 from qdialect.promises.copies import COPIES
-from qdialect.promises.defaults import ALL_RESULTS, DEFAULTS
+from qdialect.promises.defaults import ALL_RESULTS, DEFAULTS, NUMBERS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
@@ -50,6 +50,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     PERMUTES,
     COUNTS,
     DEFAULTS,
+    NUMBERS,
     SHAPED,
     KEEPS_TYPE,
     SHAPES,

@@ -196,6 +196,26 @@ func.func @unmoved_results_grow() -> tensor<240000xui8> {
 
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
+// Constant lists of one in the place of numbers, which onnxruntime refuses; it takes computed ones.
+
+// CHECK-LABEL: func.func @numbers(
+// CHECK: %[[R:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 2] : tensor<3xi64>>}
+// CHECK: %[[S:.*]] = onnx.Range({{.*}}, %n, {{.*}}) : (tensor<i64>, tensor<1xi64>, tensor<i64>) -> tensor<?xi64>
+// CHECK-NEXT: func.return %[[R]], %[[S]]
+func.func @numbers(%n: tensor<1xi64>) -> (tensor<?xi64>, tensor<?xi64>) {
+  %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %b = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %c = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
+  %r = onnx.Range(%a, %b, %c) : (tensor<1xi64>, tensor<1xi64>, tensor<i64>) -> tensor<?xi64>
+  %s = onnx.Range(%a, %n, %c) : (tensor<1xi64>, tensor<1xi64>, tensor<i64>) -> tensor<?xi64>
+  func.return %r, %s : tensor<?xi64>, tensor<?xi64>
+}
+}
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
 // There is no element 7 of two: an error at run time, which it stays.
 
 // CHECK-LABEL: func.func @unmoved_not_computable(
