@@ -21,6 +21,7 @@ from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
 from qdialect.onnx_io.defaults import with_defaults
+from qdialect.onnx_io.empty_axes import without_empty_axes
 from qdialect.onnx_io.pools import restore_pools, with_exact_pools
 from qdialect.onnx_io.stated import typed_bytes
 
@@ -363,7 +364,8 @@ def inferred(model: ModelProto) -> ModelProto:
     Inference propagates elements of shapes, lists whose length a model controls, hence the limits.
     """
     try:
-        with _own_casts(model) as places, _without_stated_sizes(model.graph) as stated:
+        bare = without_empty_axes(model, _nodes(model.graph.node))
+        with _own_casts(model) as places, _without_stated_sizes(model.graph) as stated, bare:
             serialized = with_exact_pools(model, _nodes).SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000

@@ -94,10 +94,11 @@ def _inserted(op: OnnxOp) -> list[int] | Blocked:
 
 def _removed(op: OnnxOp) -> list[int] | Blocked:
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    if op.input(1) is None and op.ints_attr("axes") is None:
-        return UNKNOWN_RANK if DYNAMIC in shape else [k for k, size in enumerate(shape) if size == 1]
-    axes = ints_of(op, "axes", 1)
-    return NOT_CONSTANT if axes is None else sorted(normal_axis(a, len(shape)) for a in axes)
+    has_axes = op.ints_attr("axes") is not None or op.input(1) is not None
+    axes = required(ints_of(op, "axes", 1) if has_axes else (), NOT_CONSTANT)
+    if axes:
+        return sorted(normal_axis(a, len(shape)) for a in axes)
+    return UNKNOWN_RANK if DYNAMIC in shape else [k for k, size in enumerate(shape) if size == 1]
 
 
 def _spread(axis: int, inserted: Sequence[int]) -> int:
