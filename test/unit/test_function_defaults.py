@@ -38,3 +38,35 @@ def test_calls_take_the_defaults_that_they_do_not_state(exactness: str):
     y, z = run(result, {"x": x, "c": np.array(True)})
     np.testing.assert_array_equal(y, [-2, -1, 4, 8])
     np.testing.assert_array_equal(z, [-2, -1, 2, 4])
+
+
+PASSED_ON = """
+<ir_version: 9, opset_import: ["" : 17, "own" : 1]>
+g(float[4] x) => (float[4] y, float[4] z) {
+    y = own.Outer(x)
+    z = own.Outer<alpha: float = 0.5>(x)
+}
+<domain: "own", opset_import: ["" : 17, "own" : 1]>
+Outer<alpha>(x) => (y) { y = own.Two<alpha: float = @alpha>(x) }
+<domain: "own", opset_import: ["" : 17, "own" : 1]>
+Two<alpha>(x) => (y) {
+    a = own.Slope<alpha: float = @alpha>(x)
+    b = Elu<alpha: float = @alpha>(x)
+    y = Sub(a, b)
+}
+<domain: "own", opset_import: ["" : 17]>
+Slope<alpha: float = 0.25>(x) => (y) { y = LeakyRelu<alpha: float = @alpha>(x) }
+"""
+
+
+def test_an_attribute_passed_on_but_not_stated_takes_the_default_of_each_callee():
+    x = np.array([-8, -4, 2, 4], np.float32)
+    model = parse_model(PASSED_ON)
+    y, z = run(qdialect.to_model(qdialect.compile(model, exactness="exact").module), {"x": x})
+    elu = np.minimum(np.expm1(x), 0) + np.maximum(x, 0)
+    np.testing.assert_allclose(y, np.where(x < 0, 0.25 * x, x) - elu, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        z, np.where(x < 0, 0.5 * x, x) - np.where(x < 0, 0.5 * elu, elu), rtol=0, atol=1e-6
+    )
+    for expected, result in zip(run(model, {"x": x}), (y, z), strict=True):
+        np.testing.assert_array_equal(result, expected)
