@@ -1,5 +1,5 @@
 """
-Fold a Pad, or a CenterCropPad, of zeros into the pads of the following window.
+Fold a Pad of zeros into the pads of the following window.
 
     window(Pad(x, 0), pads = p)  ->  window(x, pads = p + pad)
 

@@ -16,10 +16,8 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
-    known_shape,
     shape_of,
     storage_element,
-    tensor_type,
     with_element,
 )
 from qdialect.dialects.quant import UniformType
@@ -27,7 +25,7 @@ from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.ops.generated import op_named
-from qdialect.promises.filling import centered, triangle
+from qdialect.promises.filling import triangle
 from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.promises.padding import pad_value
 from qdialect.reasons import (
@@ -125,30 +123,6 @@ def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     return Built(nodes.ops, "Where")
 
 
-def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    changed = unblocked(centered(op))
-    shape = known_shape(op.operands[0].type)
-    cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
-    padded = {axis: ends for axis, ends in changed.items() if axis not in cropped}
-    if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
-        return PAD_VALUE_PER_AXIS
-    nodes, value = Nodes(), x
-    if cropped or not padded:
-        starts = [(before - after) // 2 for before, after in cropped.values()]
-        lists = starts, [s + a for s, (_, a) in zip(starts, cropped.values(), strict=True)], list(cropped)
-        sizes = tuple(cropped[axis][1] if axis in cropped else size for axis, size in enumerate(shape))
-        cut = tensor_type(storage_element(type), sizes)
-        value = nodes.add("Slice", [value, *(nodes.constant(one, np.int64) for one in lists)], cut)
-    if padded:
-        pads = np.zeros((2, len(shape)), np.int64)
-        for axis, (before, after) in padded.items():
-            pads[:, axis] = (after - before) // 2, after - before - (after - before) // 2
-        amounts = nodes.constant(pads.reshape(-1))
-        zero = nodes.constant(type.zero_points.reshape(-1)[0], type.storage.dtype)
-        nodes.add("Pad", [value, amounts, zero], stored_result(op, type))
-    return Built(nodes.ops, "Pad" if padded else "Slice")
-
-
 def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """ArgMax along the last axis: along others, onnxruntime's 8-bit kernel takes twice the time of the float one."""
     rank = rank_of(x)
@@ -163,7 +137,6 @@ STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Clip"): StorageForm(_clip),
     ("", "Pad"): StorageForm(_pad),
     ("", "Trilu"): StorageForm(_trilu),
-    ("", "CenterCropPad"): StorageForm(_center_crop_pad),
     ("", "ArgMax"): StorageForm(_index_of_greatest),
     ("", "ArgMin"): StorageForm(_index_of_greatest),
 }

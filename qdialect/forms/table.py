@@ -24,6 +24,7 @@ from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.recurrent_dynamic import DYNAMIC_RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
+from qdialect.forms.sized import SIZED
 from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
@@ -40,6 +41,7 @@ TABLES = (
     REWRITTEN,
     CONVOLUTIONS,
     POINTWISE,
+    SIZED,
     SPELLED,
     STORAGE_FORMS,
     PIXEL_FORMS,

@@ -1,4 +1,4 @@
-"""Patterns that merge consecutive Transposes and Reshapes, and drop those without effect."""
+"""Patterns that merge consecutive Transposes and Reshapes, drop those without effect, and simplify others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from qdialect.dialects.onnx_attributes import ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.forms.sized import Sized
 from qdialect.ir.values import is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes, order_of
+from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Rewriter
-from qdialect.rewriting.matching import OnOp, OnTrait
+from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
 
 
 def reshape_sizes(value: SSAValue) -> tuple[int, ...] | None:
@@ -91,3 +93,11 @@ class FoldReshapes(OnOp[OnnxOp]):
         listed = ConstantOp.of(from_array(np.array(sizes, np.int64)))
         new = op_named("", "Reshape").build([source, listed.results[0]], [op.results[0].type])
         rewriter.replace(op, [listed, new])
+
+
+class SimplifyMove(OnForm[Sized]):
+    """An op that moves elements or adds zeros, with constant sizes, becomes simpler ops."""
+
+    def match(self, op: OnnxOp, form: Sized, rewriter: Rewriter, /) -> None:
+        if parts := unblocked(form.parts(op)):
+            rewriter.replace(op, parts)

@@ -20,7 +20,6 @@ from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
-from qdialect.promises.filling import centered
 from qdialect.reasons import (
     COMPUTED_PAD_VALUE,
     COMPUTED_PADS,
@@ -136,15 +135,6 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
     return _spatial(pads, rank_of(pad.operands[0]))
 
 
-def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
-    changed = unblocked(centered(op))
-    if any(after < before for before, after in changed.values()):
-        return Blocked("pad-crops", f"{op.op_type} also removes elements")
-    added = {at: after - before for at, (before, after) in changed.items()}
-    halves = {at: (more // 2, more - more // 2) for at, more in added.items()}
-    return _spatial(halves, rank_of(op.operands[0]))
-
-
 def _spatial(pads: Pads, rank: int | None) -> tuple[int, ...] | Blocked:
     """The pads of the spatial axes, first those before them; `Blocked` if batch or channels are padded."""
     if rank is None or rank < 3 or any(any(pads.get(axis, ())) for axis in (0, 1)):
@@ -182,7 +172,6 @@ def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute]
 
 PADDING: dict[tuple[str, str], Promise] = {
     ("", "Pad"): AddsPadding(_pads),
-    ("", "CenterCropPad"): AddsPadding(_centered_pads),
     ("", "Conv"): ZeroPads(_more_pads),
     ("", "AveragePool"): ZeroPads(_pads_that_count),
 }

@@ -13,6 +13,7 @@ MADE = "its elements are random or come from attributes, not from an operand"
 SEQUENCE = "a sequence or optional value has no quantized type"
 BOUND = "an element is kept or dropped by where it lies, which rounding may change, and no kernel does so to integers"
 CASTS = "it is quantization itself, read as types by the raising passes or, where scales are not constant, left alone"
+SIZED = "it becomes Slice and Pad where its sizes are known"
 GONE = "deprecated before ONNX had quantization"
 
 _REASONS: dict[str, str] = {
@@ -31,6 +32,7 @@ _REASONS: dict[str, str] = {
         SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence""",
     BOUND: "Shrink ThresholdedRelu",
     CASTS: "DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear",
+    SIZED: "CenterCropPad",
     GONE: "Upsample",
 }
 UNPROMISED: dict[str, str] = {name: reason for reason, names in _REASONS.items() for name in names.split()}

@@ -205,6 +205,46 @@ func.func @unmoved_turned_apart(%x: tensor<3x3x3xf32>, %k: tensor<3xf32>) -> (te
   func.return %r, %s, %t, %e : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3x3xf32>
 }
 
+// What is odd is cut off, or added, behind. An optimizing session cannot move a Transpose past a Pad with axes.
+
+// CHECK-LABEL: func.func @centered(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: %[[E:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>}
+// CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>}
+// CHECK: %[[C:.*]] = onnx.Slice(%x, %[[S]], %[[E]], %[[A]], _) : (tensor<5x3x?xf32>, {{.*}}) -> tensor<2x3x?xf32>
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 0, 2, 0] : tensor<6xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Pad(%[[C]], %[[P]], _, _) : (tensor<2x3x?xf32>, tensor<6xi64>) -> tensor<2x6x?xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @centered(%x: tensor<5x3x?xf32>) -> tensor<2x6x?xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[6, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: 1, -3>} : (tensor<5x3x?xf32>, tensor<2xi64>) -> tensor<2x6x?xf32>
+  func.return %y : tensor<2x6x?xf32>
+}
+
+// CHECK-LABEL: func.func @pad_of_some_axes(
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 0, 1, 4, 0, -2] : tensor<6xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Pad(%x, %[[P]], %v, _) {mode = "constant"} : (tensor<2x3x5xf32>, tensor<6xi64>, tensor<f32>) -> tensor<9x3x4xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @pad_of_some_axes(%x: tensor<2x3x5xf32>, %v: tensor<f32>) -> tensor<9x3x4xf32> {
+  %p = onnx.Constant() {value = #onnx.tensor<[1, 3, -2, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %a = onnx.Constant() {value = #onnx.tensor<[-1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y = onnx.Pad(%x, %p, %v, %a) {mode = "constant"} : (tensor<2x3x5xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<9x3x4xf32>
+  func.return %y : tensor<9x3x4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_open_size(
+// CHECK: onnx.CenterCropPad
+// CHECK: onnx.Pad(%x, %p, _, %{{.*}})
+func.func @unmoved_open_size(%x: tensor<?x3xf32>, %p: tensor<2xi64>) -> (tensor<2x3xf32>, tensor<?x3xf32>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  // expected-remark@+1 {{[fold-layout: unknown-rank]}}
+  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: 0>} : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{the pads are computed [fold-layout: computed-parameter]}}
+  %z = onnx.Pad(%x, %p, _, %a) : (tensor<?x3xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<?x3xf32>
+  func.return %y, %z : tensor<2x3xf32>, tensor<?x3xf32>
+}
+
 // -----
 
 // A chain of elementwise ops on operands that are turned alike, as a Gelu in front of a global pool: reduced along the

@@ -65,28 +65,6 @@ func.func @pool_that_counts(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x6xf32> {
   func.return %y : tensor<1x2x4x6xf32>
 }
 
-// What CenterCropPad adds, the odd one behind.
-
-// CHECK-LABEL: func.func @centered(
-// CHECK: onnx.Conv(%x, %w, _) {pads = array<i64: 5, 8, 7, 11>} : (tensor<1x2x5x4xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x14x21xf32>
-func.func @centered(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x14x21xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[9] : tensor<1xi64>>} : () -> tensor<1xi64>
-  %a = onnx.CenterCropPad(%x, %c) {axes = array<i64: -1>} : (tensor<1x2x5x4xf32>, tensor<1xi64>) -> tensor<1x2x5x9xf32>
-  %y = onnx.Conv(%a, %w) {pads = array<i64: 5, 6, 7, 8>} : (tensor<1x2x5x9xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x14x21xf32>
-  func.return %y : tensor<1x3x14x21xf32>
-}
-
-// CHECK-LABEL: func.func @unmoved_centered_crop(
-// CHECK: %[[A:.*]] = onnx.CenterCropPad(%x
-// CHECK-NEXT: onnx.Conv(%[[A]]
-func.func @unmoved_centered_crop(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x2x3xf32>) -> tensor<1x3x2x7xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[3, 9] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %a = onnx.CenterCropPad(%x, %c) {axes = array<i64: 2, 3>} : (tensor<1x2x5x4xf32>, tensor<2xi64>) -> tensor<1x2x3x9xf32>
-  // expected-remark@+1 {{CenterCropPad also removes elements [fold-pad: pad-crops]}}
-  %y = onnx.Conv(%a, %w) : (tensor<1x2x3x9xf32>, tensor<3x2x2x3xf32>) -> tensor<1x3x2x7xf32>
-  func.return %y : tensor<1x3x2x7xf32>
-}
-
 // CHECK-LABEL: func.func @unmoved_second_consumer(
 // CHECK: %[[A:.*]] = onnx.Pad(%x
 // CHECK-NEXT: onnx.Conv(%[[A]]

@@ -521,17 +521,6 @@ func.func @unmoved_computed_diagonal(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
-// CHECK-LABEL: func.func @center_crop_pad(
-// CHECK: %[[C:.*]] = onnx.Slice(%{{.*}}) : (tensor<5x3xui8>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3xui8>
-// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>}
-// CHECK: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
-// CHECK: onnx.Pad(%[[C]], %[[P]], %[[Z]], _)
-func.func @center_crop_pad(%a: tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>> {
-  %c = onnx.Constant() {value = #onnx.tensor<[2, 6] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %t = onnx.CenterCropPad(%a, %c) : (tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>) -> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
-  func.return %t : tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
-}
-
 // The index of the greatest byte is that of the greatest number.
 
 // CHECK-LABEL: func.func @arg_max(

@@ -313,10 +313,6 @@ def test_groups_divide_channels(groups: int, weight: str, regular: bool):
         ("2x3x4", "Pad", [0, 0, -1, 0, 0, 2], "pad-crops"),
         ("2x3x4", "Pad", [0, 0, 1, 0, 0, -2], "pad-crops"),
         ("2x3x4", "Pad", [0, 0, 1, 0, 0, 2], "pad-mode"),
-        ("2x3x4", "CenterCropPad", [2, 3, 7], (1, 2)),
-        ("2x3x4", "CenterCropPad", [2, 4, 4], "pad-channels"),
-        ("2x3x4", "CenterCropPad", [2, 3, 3], "pad-crops"),
-        ("2x3", "CenterCropPad", [2, 3], "pad-channels"),
     ],
 )
 def test_pads_of_spatial_axes(shape: str, name: str, numbers: list[int], expected: tuple[int, ...] | str):

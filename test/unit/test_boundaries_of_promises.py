@@ -20,7 +20,6 @@ from qdialect.promises.casts import MOST_FOLDED, DequantizeForm, described_type
 from qdialect.promises.clamping import MOST, Keeps
 from qdialect.promises.copies import Copies
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE
-from qdialect.promises.filling import centered
 from qdialect.promises.reshaping import MOST_REPEATED
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
@@ -109,24 +108,6 @@ def test_scales_beside_removed_axes(axis: int, forward: int | None):
         assert after(body, one) == flat(0.5, zero=7)
     else:
         assert after(body, rows(0.5, 0.25, 2.0, axis=axis)) == rows(0.5, 0.25, 2.0, axis=forward)
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"), [(3, [0, 1, 2]), (2, [0, 1]), (0, "no-scales"), (4, "scales-along-axis")]
-)
-def test_a_centre_keeps_its_scales(size: int, expected: list[int] | str):
-    body = f"x: 3x4xf32\ns = [{size}, 4] : 2xi64\ny = CenterCropPad(x, s) : {size}x4xf32"
-    type = rows(0.5, 0.25, 0.125)
-    moved = after(body, type)
-    if isinstance(expected, str):
-        assert reason(moved) == expected
-    else:
-        assert moved == rows(*type.scales[expected], zeros=tuple(type.zero_points[expected]))
-
-
-def test_what_changes_of_an_axis_without_elements():
-    op = last_op("x: 0x4x5xf32\ns = [0, 6, 3] : 3xi64\ny = CenterCropPad(x, s) : 0x6x3xf32")
-    assert centered(op) == {1: (4, 6), 2: (5, 3)}
 
 
 @pytest.mark.parametrize(("size", "is_repeated"), [(MOST_REPEATED, False), (MOST_REPEATED + 2, True)])

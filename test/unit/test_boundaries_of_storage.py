@@ -176,31 +176,6 @@ def test_a_pad_of_stored_integers_puts_a_real_number_in(
         assert (numbers(ops[-1], 2) if len(ops[-1].operands) > 2 else None) == real
 
 
-@pytest.mark.parametrize(
-    ("sizes", "lists", "expected"),
-    [
-        ([5, 3], {}, ["Slice"]),
-        ([9, 8], {"pads": [0, 1, 1, 1]}, ["Pad"]),
-        ([5, 8], {"pads": [0, 1, 0, 1]}, ["Slice", "Pad"]),
-        ([8, 6], {}, ["Slice"]),
-    ],
-)
-def test_the_middle_is_cut_out_or_padded(sizes: list[int], lists: dict[str, list[int]], expected: list[str]):
-    body = f"x: 8x6x!mine\nn = {sizes} : 2xi64\ny = CenterCropPad(x, n) : {sizes[0]}x{sizes[1]}x!mine"
-    ops = build(STORAGE_FORMS, body)
-    assert names(ops) == expected
-    for op in ops:
-        if isinstance(op, OnnxOp) and op.op_type == "Slice":
-            cut = [axis for axis, (a, b) in enumerate(zip((8, 6), sizes, strict=True)) if b < a]
-            starts = [((8, 6)[axis] - sizes[axis]) // 2 for axis in cut]
-            ends = [start + sizes[axis] for start, axis in zip(starts, cut, strict=True)]
-            assert [numbers(op, place) for place in (1, 2, 3)] == [starts, ends, cut]
-            assert shape_of(op.results[0].type) == tuple(map(min, (8, 6), sizes))
-        elif isinstance(op, OnnxOp) and op.op_type == "Pad":
-            assert numbers(op, 1) == lists["pads"]
-            assert numbers(op, 2) == -3
-
-
 def test_a_product_as_a_convolution_keeps_the_name_of_its_node():
     op = last_op("""
         x: 1x5x3x!mine

@@ -145,10 +145,6 @@ CASES = [
     Case("lower-to-qoperator", "no-kernel", """
         p: *x!u
         y = GlobalMaxPool(p) : *x!u"""),
-    Case("lower-to-qoperator", "unknown-rank", """
-        p: *x!u
-        k = [2, 6] : 2xi64
-        y = CenterCropPad(p, k) : *x!u""", opset=18),
     Case("lower-to-qoperator", "weight-rank", """
         x: *xf32
         w = [1, 2, 3, 4, 5, 6] : 3x2xui4 as 3x2x!four
@@ -193,9 +189,35 @@ CASES = [
     Case("fold-pad", "unknown-rank", """
         x: *xf32
         w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 3x2x1x1xf32
+        k = [0, 0, 1, 2, 0, 0, 3, 4] : 8xi64
+        a = Pad(x, k) : *xf32
+        y = Conv(a, w) : *xf32"""),
+    Case("fold-layout", "unknown-rank", """
+        x: *xf32
         k = [2, 6] : 2xi64
-        a = CenterCropPad(x, k) {axes = array<i64: -2, -1>} : *xf32
-        y = Conv(a, w) : *xf32""", opset=18),
+        y = CenterCropPad(x, k) {axes = array<i64: -2, -1>} : *xf32""", opset=18),
+    Case("fold-layout", "unknown-rank", """
+        x: 3x?xf32
+        k = [6] : 1xi64
+        y = CenterCropPad(x, k) {axes = array<i64: -1>} : 3x6xf32""", opset=18),
+    Case("fold-layout", "computed-parameter", """
+        x: 3x4xf32
+        k: 2xi64
+        y = CenterCropPad(x, k) : *xf32""", opset=18),
+    Case("fold-layout", "out-of-range", """
+        x: 3x4xf32
+        k = [2, 6, 1] : 3xi64
+        y = CenterCropPad(x, k) : *xf32""", opset=18),
+    Case("fold-layout", "computed-parameter", """
+        x: 3x4xf32
+        k = [1, 2] : 2xi64
+        a: 1xi64
+        y = Pad(x, k, _, a) : *xf32""", opset=18),
+    Case("fold-layout", "unknown-rank", """
+        x: *xf32
+        k = [1, 2] : 2xi64
+        a = [1] : 1xi64
+        y = Pad(x, k, _, a) : *xf32""", opset=18),
     Case("decompose", "activations", """
         x: 5x3x4xf32
         w: 1x2x4xf32

@@ -59,11 +59,6 @@ SINKS = [
     Case("Pad(%x, %i)", "*", "*", 0, "unknown-rank", "=[1, 0, 0, 2] : tensor<4xi64>"),
     Case("MaxPool(%x) {kernel_shape = array<i64: 2>}", "1x2x3", "1x2x2", 2, "scales-along-axis"),
     Case("MaxUnpool(%x, %i) {kernel_shape = array<i64: 2>}", "1x2x3", "1x2x6", 2, "scales-along-axis", "1x2x3xi64"),
-    Case("CenterCropPad(%x, %i)", "*", "*", 0, "unknown-rank", "=[2, 6] : tensor<2xi64>"),
-    Case("CenterCropPad(%x, %i)", "?x4", "2x6", 0, "unknown-rank", "=[2, 6] : tensor<2xi64>"),
-    Case("CenterCropPad(%x, %i)", "3x4", "*", 0, "computed-parameter", "2xi64"),
-    Case("CenterCropPad(%x, %i)", "3x4", "*", 0, "out-of-range", "=[2, 6, 1] : tensor<3xi64>"),
-    Case("CenterCropPad(%x, %i)", "3x4", "5x4", 0, "scales-along-axis", "=[5, 4] : tensor<2xi64>"),
     Case("Resize(%x, _, %i)", "3x4", "*", 0, "unknown-rank", "2xf32"),
     Case("Resize(%x, _, %i)", "3x4", "6x4", 0, "scales-along-axis", "2xf32"),
     Case("Resize(%x, _, %i)", "3x4", "3x8", 0, "computed-parameter", "2xf32"),
@@ -73,14 +68,12 @@ SINKS = [
 
 HOISTS = [
     Case("Slice(%x, %i, %i)", "5x4", "3x4", 0, "computed-parameter", "1xi64"),
-    Case("CenterCropPad(%x, %i)", "5x4", "3x4", 0, "computed-parameter", "2xi64"),
     Case("ReduceMax(%x, %i)", "3x4", "3x1", 0, "computed-parameter", "1xi64"),
     Case("Concat(%x, %x) {axis = 1 : i64}", "3x3", "3x6", "blocks", "block-cut"),
     Case("Reshape(%x, %i)", "*", "3x4", 0, "unknown-rank", "2xi64"),
     Case("Gather(%x, %i)", "*", "3x4", 0, "unknown-rank", "1xi64"),
     Case("Expand(%x, %i)", "*", "3x4", 0, "unknown-rank", "2xi64"),
     Case("ReduceMax(%x, %i)", "1x4", "3x4", 0, "scales-along-axis", "=[0] : tensor<1xi64>"),
-    Case("CenterCropPad(%x, %i)", "5x4", "3x4", 0, "scales-along-axis", "=[3, 4] : tensor<2xi64>"),
     Case("Compress(%x, %i)", "4x3", "3", 0, "scales-along-axis", "12xi1"),
     Case("Split(%x) {axis = 0 : i64, num_outputs = 1 : i64}", "*", "*", 0, "unknown-rank"),
 ]

@@ -97,7 +97,6 @@ WRONG = [
     pytest.param(SQUARE, 2, FOLLOWS, id="transpose: the last axis stays"),
     pytest.param(case_of("ReverseSequence"), 0, FOLLOWS, id="reverse: rows change places"),
     pytest.param(case_of("Pad"), None, Commutes(pad_forward, pad_backward), id="pad: the integer 0 for the real one"),
-    pytest.param(case_of("CenterCropPad"), None, FOLLOWS, id="fill: the integer 0 for the real one"),
     pytest.param(case_of("ArgMax"), 1, Commutes(LAYOUT["", "Shape"].forward, follow(same), results=none), id="index: along the scales"),
     pytest.param(LINEAR, None, FOLLOWS, id="resize: between elements"),
     pytest.param(SUMS, None, Commutes(lambda op, types: types[:1], lambda op, types: types, lambda op: (0, 2)), id="scatter: sums"),

@@ -54,15 +54,6 @@ func.func @trilu(%q: tensor<2x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x5x
   func.return %y : tensor<2x5xf32>
 }
 
-// CHECK-LABEL: func.func @crop_along_scales(
-// CHECK: %[[M:.*]] = onnx.CenterCropPad(%q, %c) : (tensor<4x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9}>>, tensor<2xi64>) -> tensor<1x5x!quant.uniform<i8:f32, 0.25:-7>>
-func.func @crop_along_scales(%q: tensor<4x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9}>>) -> tensor<1x5xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[1, 5] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9}>> to tensor<4x2xf32>
-  %y = onnx.CenterCropPad(%r, %c) : (tensor<4x2xf32>, tensor<2xi64>) -> tensor<1x5xf32>
-  func.return %y : tensor<1x5xf32>
-}
-
 // CHECK-LABEL: func.func @reduce_beside_scales(
 // CHECK: onnx.ReduceMax(%q, %c) {keepdims = 0 : i64} : (tensor<3x4x2x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7}>>, tensor<1xi64>) -> tensor<4x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>>
 func.func @reduce_beside_scales(%q: tensor<3x4x2x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7}>>) -> tensor<4x2xf32> {

@@ -1,0 +1,80 @@
+"""Bit-identical forms with constant sizes: CenterCropPad as Slice and Pad, Pad of some axes as Pad of all axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
+from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.values import constant_ints, normal_axis, rank_of
+from qdialect.promises.axes import NOT_CONSTANT
+from qdialect.promises.padding import Pads, pads_of
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
+
+
+@dataclass(frozen=True)
+class Sized(Form):
+    """The op with constant sizes can be written as simpler ops."""
+
+    parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
+    """The simpler ops, the last of which defines the result; none if the op is simple."""
+
+
+def _listed(pads: Pads, rank: int) -> list[int]:
+    """The pads before each axis, then those behind each."""
+    each = [pads.get(axis, (0, 0)) for axis in range(rank)]
+    return [n for ends in zip(*each, strict=True) for n in ends]
+
+
+def _pad_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    nodes = Nodes()
+    if op.input(3) is not None:
+        pads = _listed(unblocked(pads_of(op)), required(rank_of(op.operands[0]), UNKNOWN_RANK))
+        inputs = [op.operands[0], nodes.constant(pads, np.int64), op.input(2)]
+        nodes.add("Pad", inputs, op.results[0].type, op.onnx_attributes)
+    return nodes.ops
+
+
+def _changes(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
+    """(old size, new size) of each axis that a CenterCropPad changes."""
+    shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
+    wanted = required(constant_ints(op.input(1)), NOT_CONSTANT)
+    axes = op.ints_attr("axes") or tuple(range(len(shape)))
+    if len(axes) != len(wanted):
+        return Blocked(
+            "out-of-range", "the number of sizes differs from the number of axes", "check the model"
+        )
+    places = [normal_axis(axis, len(shape)) for axis in axes]
+    if any(shape[at] < 0 for at in places):
+        return UNKNOWN_RANK
+    return {at: (shape[at], size) for at, size in zip(places, wanted, strict=True) if shape[at] != size}
+
+
+def _slice_and_pad(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    """What is odd is cut off, or added, behind."""
+    changes, nodes, result = unblocked(_changes(op)), Nodes(), op.operands[0]
+    starts = {at: (old - new) // 2 for at, (old, new) in changes.items() if new < old}
+    if starts:
+        stops = [start + changes[at][1] for at, start in starts.items()]
+        sizes = [
+            changes[at][1] if at in starts else size for at, size in enumerate(shape_of(result.type) or ())
+        ]
+        lists = [list(starts.values()), stops, list(starts)]
+        result = nodes.add("Slice", [result, *(nodes.constant(one, np.int64) for one in lists)], sizes)
+    more = {at: new - old for at, (old, new) in changes.items() if new > old}
+    if more:
+        pads = _listed({at: (n // 2, n - n // 2) for at, n in more.items()}, rank_of(result) or 0)
+        nodes.add("Pad", [result, nodes.constant(pads, np.int64)], op.results[0].type)
+    return nodes.ops
+
+
+SIZED: dict[tuple[str, str], Sized] = {
+    ("", "Pad"): Sized(_pad_of_all_axes),
+    ("", "CenterCropPad"): Sized(_slice_and_pad),
+}
