@@ -7,10 +7,11 @@ Merge consecutive ops that move elements, and drop those without effect.
     ReduceMax(f(Transpose(x, p)), a)  ->  ReduceMax(f(x), p[a])      f elementwise, on such operands and numbers
     CenterCropPad(x, n)               ->  Pad(Slice(x, ..), ..)      n and the sizes of x known
     Pad(x, p, c, axes)                ->  Pad(x, p', c)              p and axes constant
+    Resize(x, scales) {axes}          ->  Resize(x, scales')         likewise
 
 Exact: elements are moved, and the greatest of numbers is the same in any order. At most one size of a merged Reshape is
-unknown; axes that are not reduced keep their order. Optimizing sessions of onnxruntime refuse a Pad with `axes` past
-which they move a Transpose. Copies are dropped, as by `fold-identity`, and casts that become
+unknown; axes that are not reduced keep their order. Optimizing sessions of onnxruntime refuse a Pad or Resize with
+`axes` past which they move a Transpose. Copies are dropped, as by `fold-identity`, and casts that become
 adjacent or equal are folded, as by `fold-casts`.
 """
 

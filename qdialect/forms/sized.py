@@ -1,4 +1,4 @@
-"""Bit-identical forms with constant sizes: CenterCropPad as Slice and Pad, Pad of some axes as Pad of all axes."""
+"""Bit-identical forms with constant sizes: CenterCropPad as Slice and Pad, Pad and Resize of some axes as of all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.values import constant_ints, normal_axis, rank_of
+from qdialect.ir.values import constant_array, constant_ints, normal_axis, rank_of
+from qdialect.numerics.pixels import size_factor
 from qdialect.promises.axes import NOT_CONSTANT
 from qdialect.promises.padding import Pads, pads_of
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
+
+LISTED = Blocked("out-of-range", "the number of sizes differs from the number of axes", "check the model")
+CROPS, CROP = "coordinate_transformation_mode", "tf_crop_and_resize"
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,37 @@ def _pad_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
     return nodes.ops
 
 
+def _resize_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    axes, nodes = op.ints_attr("axes"), Nodes()
+    if axes is None:
+        return []
+    old = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
+    places = [normal_axis(axis, len(old)) for axis in axes]
+    if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch" or op.str_attr(CROPS, "") == CROP:
+        return Blocked("resize-mode", "Resize has a keep_aspect_ratio_policy or a region of interest")
+    if op.input(3) is None:
+        factors = required(constant_array(op.input(2)), NOT_CONSTANT).tolist()
+    else:
+        new = zip(places, required(constant_ints(op.input(3)), NOT_CONSTANT), strict=False)
+        factors = [size_factor(old[at], size) if old[at] > 0 else None for at, size in new]
+    if len(factors) != len(places):
+        return LISTED
+    scaled = {at: factor for at, factor in zip(places, factors, strict=True) if factor is not None}
+    if len(scaled) < len(places):
+        return Blocked("no-factor", "a size is unknown, or no float32 factor gives the new one")
+    scales = nodes.constant([scaled.get(axis, 1.0) for axis in range(len(old))], np.float32)
+    attributes = {name: value for name, value in op.onnx_attributes.items() if name != "axes"}
+    nodes.add("Resize", [op.operands[0], None, scales], op.results[0].type, attributes)
+    return nodes.ops
+
+
 def _changes(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
     """(old size, new size) of each axis that a CenterCropPad changes."""
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
     wanted = required(constant_ints(op.input(1)), NOT_CONSTANT)
     axes = op.ints_attr("axes") or tuple(range(len(shape)))
     if len(axes) != len(wanted):
-        return Blocked(
-            "out-of-range", "the number of sizes differs from the number of axes", "check the model"
-        )
+        return LISTED
     places = [normal_axis(axis, len(shape)) for axis in axes]
     if any(shape[at] < 0 for at in places):
         return UNKNOWN_RANK
@@ -76,5 +102,6 @@ def _slice_and_pad(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 SIZED: dict[tuple[str, str], Sized] = {
     ("", "Pad"): Sized(_pad_of_all_axes),
+    ("", "Resize"): Sized(_resize_of_all_axes),
     ("", "CenterCropPad"): Sized(_slice_and_pad),
 }

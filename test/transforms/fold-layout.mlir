@@ -232,6 +232,22 @@ func.func @pad_of_some_axes(%x: tensor<2x3x5xf32>, %v: tensor<f32>) -> tensor<9x
   func.return %y : tensor<9x3x4xf32>
 }
 
+// A factor beside an unknown size; sizes become factors that give them again.
+
+// CHECK-LABEL: func.func @resize_of_some_axes(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.5, 0.5] : tensor<4xf32>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Resize(%x, _, %[[S]], _) {mode = "linear"} : (tensor<?x3x4x6xf32>, tensor<4xf32>) -> tensor<?x3x10x3xf32>
+// CHECK: %[[T:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 1.0] : tensor<4xf32>>}
+// CHECK-NEXT: %[[Z:.*]] = onnx.Resize(%x, _, %[[T]], _) : (tensor<?x3x4x6xf32>, tensor<4xf32>) -> tensor<?x3x12x6xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[Z]]
+func.func @resize_of_some_axes(%x: tensor<?x3x4x6xf32>) -> (tensor<?x3x10x3xf32>, tensor<?x3x12x6xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.Resize(%x, _, %s) {axes = array<i64: 3, -2>, mode = "linear"} : (tensor<?x3x4x6xf32>, tensor<2xf32>) -> tensor<?x3x10x3xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[12] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %z = onnx.Resize(%x, _, _, %n) {axes = array<i64: 2>} : (tensor<?x3x4x6xf32>, tensor<1xi64>) -> tensor<?x3x12x6xf32>
+  func.return %y, %z : tensor<?x3x10x3xf32>, tensor<?x3x12x6xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_open_size(
 // CHECK: onnx.CenterCropPad
 // CHECK: onnx.Pad(%x, %p, _, %{{.*}})

@@ -204,6 +204,30 @@ CASES = [
         x: 3x4xf32
         k: 2xi64
         y = CenterCropPad(x, k) : *xf32""", opset=18),
+    Case("fold-layout", "resize-mode", """
+        x: 3x4xf32
+        k = [2.0] : 1xf32
+        y = Resize(x, _, k) {axes = array<i64: 1>, keep_aspect_ratio_policy = "not_larger"} : *xf32""", opset=18),
+    Case("fold-layout", "unknown-rank", """
+        x: *xf32
+        k = [2.0] : 1xf32
+        y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
+    Case("fold-layout", "computed-parameter", """
+        x: 3x4xf32
+        k: 1xf32
+        y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
+    Case("fold-layout", "computed-parameter", """
+        x: 3x4xf32
+        k: 1xi64
+        y = Resize(x, _, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
+    Case("fold-layout", "no-factor", """
+        x: 3x?xf32
+        k = [6] : 1xi64
+        y = Resize(x, _, _, k) {axes = array<i64: 1>} : 3x6xf32""", opset=18),
+    Case("fold-layout", "out-of-range", """
+        x: 3x4xf32
+        k = [2.0, 3.0] : 2xf32
+        y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
     Case("fold-layout", "out-of-range", """
         x: 3x4xf32
         k = [2, 6, 1] : 3xi64
