@@ -23,7 +23,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp, YieldOp
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
@@ -32,6 +32,7 @@ from qdialect.ir.names import location, node_name, tensor_name, value_name
 from qdialect.ir.values import constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
+from qdialect.onnx_io.messages import FIRST_CASTS
 from qdialect.patterns.multiplied import WIDTHS, Constants, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
@@ -57,6 +58,7 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 ONE = np.float32(1.0)
+OLD_OPSET = Blocked("opset", f"casts came with opset {FIRST_CASTS}, to which the model is not raised")
 UNBOUNDED = Blocked(
     "unbounded", "no clamp limits the rounded values", "clip them to the range of the integers"
 )
@@ -270,6 +272,8 @@ class RaiseScaling(Pattern):
         source, known = self._integers(op)
         if source is None or not is_float32(op.results[0]):
             return None
+        if onnx_opset(op) < FIRST_CASTS:
+            return OLD_OPSET
         if self.constants is not None and not is_weight(op.results[0], source, self.constants):
             return None
         last, zero_point = op, unwidened(op.operands[0]).constant

@@ -36,7 +36,8 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
 from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
-from qdialect.promises.arithmetic import QuantizesAtRunTime, Rounds
+from qdialect.patterns.multiplied import reads_integers
+from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
@@ -56,9 +57,11 @@ FUNCTIONS = Blocked("model-functions", "the model has functions of its own, whic
 
 
 def _is_quantized(op: Operation) -> bool:
-    """True if an op rounds to integers, reads or sums them."""
+    """True if an op rounds to integers, reads or sums them; a Cast may read them before a factor, as a dequantize."""
     product = op.get_trait(SumsProducts)
-    return any(op.get_trait(t) for t in QUANTIZERS) or (product is not None and product.integers)
+    if any(op.get_trait(t) for t in QUANTIZERS) or (product is not None and product.integers):
+        return True
+    return op.get_trait(Converts) is not None and reads_integers(op.results[0])
 
 
 def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:

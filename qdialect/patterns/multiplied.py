@@ -53,7 +53,7 @@ def multiplies_integers(value: SSAValue) -> bool:
     for op, factor in _products(value, (Commutes,)):
         promise = op.get_trait(SumsProducts)
         factors = [op.input(k) for k in promise.factors] if promise is not None else []
-        if factor in factors and all(other is factor or _reads_integers(other) for other in factors):
+        if factor in factors and all(other is factor or reads_integers(other) for other in factors):
             return True
     return False
 
@@ -78,7 +78,7 @@ def _products(
     return found
 
 
-def _reads_integers(value: SSAValue | None) -> bool:
+def reads_integers(value: SSAValue | None) -> bool:
     """True if `value` is integers of 8 or 16 bits as floats; moved, shifted, scaled or clamped since, perhaps."""
     while value is not None and isinstance(op := value.owner, OnnxOp):
         if op.get_trait(Rounds) is not None or op.get_trait(DequantizeForm) is not None:

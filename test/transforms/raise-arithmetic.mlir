@@ -462,3 +462,19 @@ func.func @unmoved_products(%x : tensor<4x3xi8>, %f : tensor<3x2xf32>, %i : tens
   %s = onnx.Add(%c, %d) : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
   func.return %p, %q, %s : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x3xf32>
 }
+
+// -----
+
+// Opset 9 has no casts; raise-opset, which comes first, raises all models but those with an op that it does not know.
+// CHECK-LABEL: func.func @unmoved_before_casts
+// CHECK-NOT: quant.
+// CHECK: func.return
+builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
+  func.func @unmoved_before_casts(%x: tensor<2x3xui8>) -> tensor<2x3xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+    // expected-remark@+1 {{casts came with opset 10, to which the model is not raised}}
+    %f = onnx.Cast(%x) {to = 1 : i64} : (tensor<2x3xui8>) -> tensor<2x3xf32>
+    %y = onnx.Mul(%f, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    func.return %y : tensor<2x3xf32>
+  }
+}

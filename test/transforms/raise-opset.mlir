@@ -228,6 +228,32 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsof
 
 // -----
 
+// An image of bytes, which become numbers by a factor as in a dequantize: raise-arithmetic makes a cast of it.
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64}}
+// CHECK-LABEL: func.func @bytes_read_as_floats(
+// QUANTIZED-LABEL: func.func @bytes_read_as_floats(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
+  func.func @bytes_read_as_floats(%x: tensor<2x3xui8>, %s: tensor<f32>) -> tensor<2x3xf32> {
+    %f = onnx.Cast(%x) {to = 1 : i64} : (tensor<2x3xui8>) -> tensor<2x3xf32>
+    %y = onnx.Mul(%f, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    func.return %y : tensor<2x3xf32>
+  }
+}
+
+// -----
+
+// QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}}
+// CHECK-LABEL: func.func @indices_read_as_floats(
+// QUANTIZED-LABEL: func.func @indices_read_as_floats(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
+  func.func @indices_read_as_floats(%x: tensor<2x3xi64>) -> tensor<2x3xf32> {
+    %y = onnx.Cast(%x) {to = 1 : i64} : (tensor<2x3xi64>) -> tensor<2x3xf32>
+    func.return %y : tensor<2x3xf32>
+  }
+}
+
+// -----
+
 // QUANTIZED: builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64}}
 // CHECK-LABEL: func.func @unmoved_floats(
 // QUANTIZED-LABEL: func.func @unmoved_floats(
