@@ -9,12 +9,12 @@ import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant, under
+from qdialect.patterns.computing import quantized_constant
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked
@@ -65,7 +65,7 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
         return value.owner.operands[0]
     stored = known_constant(value)
     if element_of(value.type) != storage_element(type):
-        stored = from_array(type.quantize(stored.array()))
+        stored = quantized_constant(stored, type)
     integers = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [integers])
     return integers.results[0]
