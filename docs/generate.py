@@ -92,6 +92,7 @@ RULES = {
     "clamps_wide": "saturation of 16-bit types is written as a Clip",
     "symmetric_spreads": "a transposed convolution is integer only if its activation has zero point 0",
     "per_tensor_windows": "a convolution is integer only if its activation has one scale, or it is depthwise",
+    "refuses_shared_zero_points": "a matrix stays `u8` if its activation has several scales, and one zero point but 0",
     "symmetric_pairs": "a product of two activations is integer only if both have zero point 0",
     "sums_skip_rounding": "a float convolution becomes integer only if no residual Add follows",
     "onnx_only": "all operators are ONNX's own",

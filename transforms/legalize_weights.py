@@ -8,13 +8,14 @@ Give constant weights zero point 0 for targets that require it, where a change o
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
                                                     4. v = w - z saturated to i8; I: the inputs where it saturates,
                                                        at most one in four, or one
+    product(x, w : i8) ->  product(x, w xor 0x80 : u8) 5. where the target does not load it otherwise
 
 The copies of integers that are read as another type are made before they are read so, as `sink-dequantize` has them.
 
 A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. Rewrite 4 multiplies a second
 copy of the input by the excess.
 
-1 to 3 are exact: the same real numbers. 4 is close: integer sums are equal, float sums are added in another order.
+1 to 3 and 5 are exact: the same real numbers. 4 is close: integer sums are equal, float sums are added in another order.
 """
 
 from collections.abc import Sequence
@@ -32,17 +33,20 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
-from qdialect.ir.names import wish
+from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant, under_dequantize
+from qdialect.numerics import Array
 from qdialect.patterns.reading import real_copy
+from qdialect.patterns.signedness import unsigned
 from qdialect.patterns.sinking import SinkReading
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
+from qdialect.targets.legality import is_refused
 
 WIDTH, INT8_MAX = 8, 127
 SHARE = 4
@@ -60,7 +64,7 @@ class CopiedInputs(NamedTuple):
 
 
 class DropZeroPoint(OnTrait[Linear]):
-    """A product of a quantized activation with a constant 8-bit weight that is not i8 of zero point 0."""
+    """A product of a quantized activation with a constant 8-bit weight."""
 
     def __init__(self, target: Target, *, exact: bool):
         self._target, self._exact = target, exact
@@ -71,7 +75,13 @@ class DropZeroPoint(OnTrait[Linear]):
         tensor, type = constant(value), quantized_of(value.type)
         if tensor is None or type is None or x is None or type.blocks or type.storage.width != WIDTH:
             return None
-        if type.storage.signed and not type.zero_points.any():
+        is_symmetric = type.storage.signed and not type.zero_points.any()
+        if is_refused(op, promise, x, self._target):
+            if not is_symmetric:
+                return ACTIVATION_PER_AXIS
+            self._lift(op, tensor.array(), type, rewriter)
+            return None
+        if is_symmetric:
             return None
         if self._target.sums_skip_rounding and promise.has_bias and _goes_into_sum(op):
             return Blocked(
@@ -86,6 +96,15 @@ class DropZeroPoint(OnTrait[Linear]):
         copies = unblocked(self._copies(op, promise, x, excess))
         _copy_inputs(op, copies, stored, excess, type, rewriter)
         return None
+
+    def _lift(self, op: OnnxOp, stored: Array, type: UniformType, rewriter: Rewriter) -> None:
+        value, lifted = op.operands[1], required(unsigned(type), ACTIVATION_PER_AXIS)
+        if value not in self._shifted:
+            nodes, name = Nodes(), flipped_name(wish(value), lifted.storage.name)
+            flipped = numerics.flip_signedness(stored)
+            self._shifted[value] = nodes.constant(flipped, name=name, type=tensor_type(lifted, stored.shape))
+            rewriter.insert_before(op, nodes.ops)
+        rewriter.set_operand(op, 1, self._shifted[value])
 
     def _shift(self, op: OnnxOp, stored: Int8, type: UniformType, rewriter: Rewriter) -> None:
         value = op.operands[1]

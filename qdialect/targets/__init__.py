@@ -59,6 +59,11 @@ class Target:
     """True if transposed convolutions run on integers only when the activation's zero point is 0."""
     per_tensor_windows: bool = False
     """True if convolutions run on integers only when the activation is per tensor, or no sum mixes two channels."""
+    refuses_shared_zero_points: bool = False
+    """
+    True if the runtime does not load an integer product of a constant matrix and an activation that has several scales
+    along rows or batches, but one zero point other than 0.
+    """
     symmetric_pairs: bool = False
     """True if products of two activations run on integers only when both zero points are 0."""
     output_scales_only: bool = False

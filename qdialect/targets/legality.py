@@ -56,6 +56,8 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     if max(x.storage.width, w.storage.width) > BYTE.bit_length():
         return Blocked("wide-pairs", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
     if isinstance(op.operands[1].owner, ConstantOp):
+        if is_refused(op, linear, x, target):
+            return ACTIVATION_PER_AXIS
         if target.symmetric_weights and w.zero_points.any():
             return Blocked(
                 "zero-point",
@@ -82,6 +84,14 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     ):
         return ACTIVATION_PER_AXIS
     return None
+
+
+def is_refused(op: OnnxOp, linear: Linear, x: UniformType, target: Target) -> bool:
+    """True if the target does not load the product of an activation of type `x` and a constant i8 weight."""
+    if not target.refuses_shared_zero_points or x.is_per_tensor or op.get_trait(Window) is not None:
+        return False
+    axes, shared = linear.summed_axes(op), np.unique(x.zero_points)
+    return axes is not None and x.axis != axes[0] and shared.size == 1 and bool(shared.any())
 
 
 def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:

@@ -173,3 +173,21 @@ func.func @of_floats(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
   %y = onnx.ConvTranspose(%x, %a, _) : (tensor<1x2x3x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x4xf32>
   func.return %y : tensor<1x2x3x4xf32>
 }
+
+// A scale for each row, but one zero point: OpenVINO does not load such a product with an i8 weight of zero point 0.
+
+// CHECK-LABEL: func.func @one_zero_point_of_many_scales(
+// CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[133, 132, 0, 255, 128, 127] : tensor<3x2xui8>>} : () -> tensor<3x2x!quant.uniform<u8:f32, 0.25:128>>
+// CHECK-NEXT: onnx.MatMul(%x, %[[V]])
+// CHECK: onnx.MatMul(%z, %w)
+// CHECK: onnx.MatMul(%i, %w)
+// GENERIC-LABEL: func.func @one_zero_point_of_many_scales(
+// GENERIC: onnx.MatMul(%x, %w)
+func.func @one_zero_point_of_many_scales(%x: tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.03:13}>>, %z: tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.03:12}>>, %i: tensor<2x3x!quant.uniform<i8:f32:0, {0.02,0.03}>>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, 4, -128, 127, 0, -1] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.25>>
+  // expected-remark@+1 {{an activation has a scale for each channel [legalize-weights: activation-per-axis]}}
+  %r = onnx.MatMul(%x, %w) : (tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.03:13}>>, tensor<3x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2xf32>
+  %s = onnx.MatMul(%z, %w) : (tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.03:12}>>, tensor<3x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2xf32>
+  %t = onnx.MatMul(%i, %w) : (tensor<2x3x!quant.uniform<i8:f32:0, {0.02,0.03}>>, tensor<3x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2xf32>
+  func.return %r, %s, %t : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}

@@ -29,6 +29,7 @@ ALIASES = """
 !huge = !quant.uniform<u8:f32, 1.0e+20:13>
 !half = !quant.uniform<u8:f16, 0.25:7>
 !pair = !quant.uniform<i8:f32:0, {0.5,0.25}>
+!shared = !quant.uniform<u8:f32:0, {0.02:13,0.03:13}>
 !unsigned = !quant.uniform<u8:f32:0, {0.5,0.25}>
 !wide = !quant.uniform<u16:f32, 0.002:31000>
 !short = !quant.uniform<i16:f32, 0.004:-300>

@@ -22,6 +22,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
 from qdialect.promises.linear import Linear
+from qdialect.reasons import ACTIVATION_PER_AXIS
 from qdialect.targets import target, target_names
 from qdialect.targets.legality import breaches, in_float
 
@@ -357,6 +358,16 @@ def test_products_that_a_target_computes_in_float(reason: str):
 
     assert (blocked.id if blocked is not None else "") == reason
     assert in_float(product, target("generic")) is None or reason == "wide-pairs"
+
+
+def test_a_product_whose_scales_share_a_zero_point_is_computed_in_float():
+    weight = "w = [5, 4, 3, 2, 1, 0] : 3x2xui8 as 3x2x!u\n"
+    product = "y = MatMul(x, w) : 2x2xf32"
+    _, module = parsed(text(Case("", "", f"x: 2x3x!shared\n{weight}{product}")))
+    (product,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None)
+
+    assert in_float(product, target("openvino")) is ACTIVATION_PER_AXIS
+    assert in_float(product, target("generic")) is None
 
 
 def test_what_is_quantized_at_run_time_stays_in_float_for_a_target_that_computes_it_so(tmp_path: Path):
