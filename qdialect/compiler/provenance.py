@@ -13,6 +13,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
+from qdialect.patterns.multiplied import reads_integers
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
@@ -58,10 +59,10 @@ def _is_cast(op: OnnxOp) -> bool:
 
 
 def _is_quantized(op: OnnxOp) -> bool:
-    """True if an op quantizes, dequantizes or computes with quantized integers."""
+    """True if an op quantizes, dequantizes or computes with quantized integers, also such as are cast to float."""
     work = op.get_trait(SumsProducts)
-    is_packed = work is not None and work.packed
-    return _is_cast(op) or is_kernel(op) or is_packed or op.get_trait(FakeQuantizes) is not None
+    of_integers = work is not None and (work.packed or any(reads_integers(op.input(k)) for k in work.factors))
+    return _is_cast(op) or is_kernel(op) or of_integers or op.get_trait(FakeQuantizes) is not None
 
 
 def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:

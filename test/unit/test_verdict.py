@@ -356,3 +356,21 @@ FOLLOWED = """<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (floa
 def test_a_float_product_of_a_product_of_integers_does_not_rescale_it():
     layers = qdialect.explain(qdialect.load(onnx.parser.parse_model(FOLLOWED)))
     assert [one.reasons[0].blocked.id for one in layers if one.node == "y"] == ["not-quantized"]
+
+
+def test_a_weight_that_is_cast_to_float_is_quantized(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    nodes = [
+        helper.make_node("Cast", ["w"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["f", "s"], ["d"]),
+        helper.make_node("MatMul", ["x", "d"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 16])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 6])]
+    tensors = {"w": np.arange(96, dtype=np.int8).reshape(16, 6), "s": np.full((1, 6), 0.02, np.float32)}
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx_model(nodes, inputs, outputs, tensors), path)
+
+    lines = said(capsys, "compile", str(path), "-o", str(tmp_path / "out.onnx"))
+
+    assert not any("no quantization found" in line for line in lines)
+    assert any(line.startswith("float: 1 layer, 100 %; first MatMul") for line in lines)
