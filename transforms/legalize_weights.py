@@ -41,7 +41,7 @@ from qdialect.patterns.signedness import unsigned
 from qdialect.patterns.sinking import SinkReading
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, required, unblocked
+from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -77,9 +77,10 @@ class DropZeroPoint(OnTrait[Linear]):
             return None
         is_symmetric = type.storage.signed and not type.zero_points.any()
         if is_refused(op, promise, x, self._target):
-            if not is_symmetric:
+            lifted = unsigned(type) if is_symmetric else None
+            if lifted is None:
                 return ACTIVATION_PER_AXIS
-            self._lift(op, tensor.array(), type, rewriter)
+            self._lift(op, tensor.array(), lifted, rewriter)
             return None
         if is_symmetric:
             return None
@@ -98,11 +99,11 @@ class DropZeroPoint(OnTrait[Linear]):
         return None
 
     def _lift(self, op: OnnxOp, stored: Array, type: UniformType, rewriter: Rewriter) -> None:
-        value, lifted = op.operands[1], required(unsigned(type), ACTIVATION_PER_AXIS)
+        value = op.operands[1]
         if value not in self._shifted:
-            nodes, name = Nodes(), flipped_name(wish(value), lifted.storage.name)
+            nodes, name = Nodes(), flipped_name(wish(value), type.storage.name)
             flipped = numerics.flip_signedness(stored)
-            self._shifted[value] = nodes.constant(flipped, name=name, type=tensor_type(lifted, stored.shape))
+            self._shifted[value] = nodes.constant(flipped, name=name, type=tensor_type(type, stored.shape))
             rewriter.insert_before(op, nodes.ops)
         rewriter.set_operand(op, 1, self._shifted[value])
 
