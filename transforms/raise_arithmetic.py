@@ -6,6 +6,7 @@ Raise quantization written as float arithmetic to casts. A Round is required: wi
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))     also where i32 are subtracted
     Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
+    MatMul(Cast(q) - z, Cast(w)) : i32        ->  MatMulInteger(q, w, z)
 
 Exact if m is a power of two, or if a Div replaces the Mul and a Mul the Div, and if the offset is added after the
 Round; else x * m and x / (1/m) may round a tie differently, by one step. If the integers are read with a scale next
@@ -35,6 +36,7 @@ from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
 from qdialect.patterns.multiplied import WIDTHS, Constants, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type
+from qdialect.patterns.widened import SumOfBytes
 from qdialect.promises.arithmetic import (
     Bounds,
     Converts,
@@ -379,7 +381,7 @@ class RaiseArithmeticPass(RewritePass):
         if self.constants:
             constants = Constants()
             return [RaiseRounding(self.exact, constants), RaiseScaling(self.exact, constants)]
-        return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact)]
+        return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact), SumOfBytes()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants()

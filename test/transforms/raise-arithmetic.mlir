@@ -478,3 +478,46 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
     func.return %y : tensor<2x3xf32>
   }
 }
+
+// -----
+
+// Products of int32 whose operands are bytes, less a zero point, or constants of that size, are sums of bytes.
+// CHECK-LABEL: func.func @sums_of_bytes
+// CHECK-NEXT: onnx.MatMulInteger(%x, %w, _, _) : (tensor<4x3xi8>, tensor<3x2xui8>) -> tensor<4x2xi32>
+// CHECK-NEXT: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[-7] : tensor<i8>>}
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>}
+// CHECK-NEXT: onnx.MatMulInteger(%x, %w, %[[A]], %[[B]])
+// CHECK-NEXT: %[[K:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -128, 127, 0, 5, 6] : tensor<3x2xi8>>}
+// CHECK-NEXT: onnx.MatMulInteger(%x, %[[K]], _, _)
+func.func @sums_of_bytes(%x : tensor<4x3xi8>, %w : tensor<3x2xui8>) -> (tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[1, -128, 127, 0, 5, 6] : tensor<3x2xi32>>} : () -> tensor<3x2xi32>
+  %z = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i32>>} : () -> tensor<i32>
+  %a = onnx.Cast(%x) {to = 6 : i64} : (tensor<4x3xi8>) -> tensor<4x3xi32>
+  %b = onnx.Cast(%w) {to = 6 : i64} : (tensor<3x2xui8>) -> tensor<3x2xi32>
+  %p = onnx.MatMul(%a, %b) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %s = onnx.Add(%a, %z) : (tensor<4x3xi32>, tensor<i32>) -> tensor<4x3xi32>
+  %q = onnx.MatMul(%s, %b) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %r = onnx.MatMul(%a, %k) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  func.return %p, %q, %r : tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>
+}
+
+// Wider integers, constants that no byte holds, a zero point beyond the range, and one for each row.
+// CHECK-LABEL: func.func @unmoved_wide_products
+// CHECK-NOT: onnx.MatMulInteger
+// CHECK: func.return
+func.func @unmoved_wide_products(%x : tensor<4x3xi8>, %w : tensor<3x2xi16>, %i : tensor<3x2xi32>) -> (tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[1, -1, 255, 0, 5, 6] : tensor<3x2xi32>>} : () -> tensor<3x2xi32>
+  %j = onnx.Constant() {value = #onnx.tensor<[1, -1, 25, 0, 5, 6] : tensor<3x2xi32>>} : () -> tensor<3x2xi32>
+  %z = onnx.Constant() {value = #onnx.tensor<[129] : tensor<i32>>} : () -> tensor<i32>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<4x1xi32>>} : () -> tensor<4x1xi32>
+  %a = onnx.Cast(%x) {to = 6 : i64} : (tensor<4x3xi8>) -> tensor<4x3xi32>
+  %b = onnx.Cast(%w) {to = 6 : i64} : (tensor<3x2xi16>) -> tensor<3x2xi32>
+  %p = onnx.MatMul(%a, %b) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %q = onnx.MatMul(%a, %k) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %s = onnx.Sub(%a, %z) : (tensor<4x3xi32>, tensor<i32>) -> tensor<4x3xi32>
+  %r = onnx.MatMul(%s, %j) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %t = onnx.Sub(%a, %v) : (tensor<4x3xi32>, tensor<4x1xi32>) -> tensor<4x3xi32>
+  %u = onnx.MatMul(%t, %j) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  %o = onnx.MatMul(%a, %i) : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  func.return %p, %q, %r, %u, %o : tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>
+}
