@@ -11,8 +11,9 @@ in each run. The file grows by three bytes per weight element, so large weights 
 convolutions, which gain most and are small compared with others, become float as long as all of them together let the
 file grow by no more than `growth`, or by `least` bytes, and so do 8-bit weights that no integer kernel takes, of ops on
 float or 16-bit activations. A weight in front of an 8-bit quantize is kept: onnxruntime would quantize the float weight
-again, per tensor. If the activation has several scales every weight becomes float, and so does an 8-bit weight in
-blocks, or a batch of matrices with per-column scales: onnxruntime fuses the two dequantizes into an integer product,
+again, per tensor; and so is that of a MatMul whose activation has one scale, computed at run time, of which onnxruntime
+makes an integer product. If the activation has several scales every weight becomes float, and so does an 8-bit weight
+in blocks, or a batch of matrices with per-column scales: onnxruntime fuses the two dequantizes into an integer product,
 which then fails to run.
 """
 
@@ -41,7 +42,9 @@ from qdialect.patterns.reading import real_copy
 from qdialect.patterns.rows import quantized_behind
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.base import Commutes
+from qdialect.promises.casts import written_dequantize
 from qdialect.promises.linear import Linear
+from qdialect.promises.qoperator import storage_of
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
@@ -87,7 +90,20 @@ def _is_weight_only(op: OnnxOp) -> bool:
     """True if only the weight is quantized, in 8 bits: weights of fewer bits have kernels of their own."""
     x, type = op.operands[0], quantized_of(under_dequantize(op.operands[1]).type)
     is_float = quantized_of(x.type) is None and not isinstance(x.owner, DequantizeOp)
+    is_float = is_float and not _is_integer_in_sessions(op)
     return is_float and type is not None and type.storage.width == BYTE_BITS
+
+
+def _is_integer_in_sessions(op: OnnxOp) -> bool:
+    """True if onnxruntime makes an integer product of a MatMul whose activation has one scale, computed at run time."""
+    linear, cast = op.get_trait(Linear), written_dequantize(op.operands[0])
+    weight = quantized_of(under_dequantize(op.operands[1]).type)
+    if linear is None or linear.has_bias or cast is None or weight is None or weight.storage.width != BYTE_BITS:
+        return False
+    storage, scales = storage_of(element_of(cast.operands[0].type)), static_shape(cast.operands[1])
+    if storage is None or storage.width != BYTE_BITS or scales is None or prod(scales) != 1:
+        return False
+    return weight.is_per_tensor or (not weight.blocks and rank_of(op.operands[1]) == 2)
 
 
 def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
@@ -133,7 +149,7 @@ class FoldFloatWeight(OnTrait[Linear]):
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> None:
         source = _quantized_weight(op)
-        if source is None:
+        if source is None or _is_integer_in_sessions(op):
             return
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
         expressed = element_of(op.results[0].type) if result is None else result.expressed

@@ -289,3 +289,28 @@ func.func @computed(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 }
+
+// -----
+
+// onnxruntime makes an integer product of a MatMul below one scale that is computed; of a Gemm, or for two, it makes none.
+
+// CHECK-LABEL: func.func @below_a_computed_scale(
+// CHECK: %[[D:.*]] = quant.dcast %w
+// CHECK: onnx.MatMul(%{{.*}}, %[[D]])
+// CHECK: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5, 2.0] : tensor<2x2xf32>>}
+// CHECK: onnx.Gemm(%{{.*}}, %[[F]]
+// CHECK: %[[G:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5, 2.0] : tensor<2x2xf32>>}
+// CHECK: onnx.MatMul(%{{.*}}, %[[G]])
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @below_a_computed_scale(%x: tensor<3x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xui8>>} : () -> tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+  %z = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %d = quant.dcast %w : tensor<2x2x!quant.uniform<u8:f32, 0.5>> to tensor<2x2xf32>
+  %a = onnx.DequantizeLinear(%x, %s, _) : (tensor<3x2xi8>, tensor<f32>) -> tensor<3x2xf32>
+  %b = onnx.DequantizeLinear(%x, %t, %z) {axis = 1 : i64} : (tensor<3x2xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<3x2xf32>
+  %y = onnx.MatMul(%a, %d) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %g = onnx.Gemm(%a, %d, _) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %m = onnx.MatMul(%b, %d) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y, %g, %m : tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
+}
+}
