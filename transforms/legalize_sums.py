@@ -1,25 +1,33 @@
 """
-Change the signedness of integer sums of dynamically quantized activations to that of the target's fastest kernels.
+Change the signedness of integer sums to that of the target's fastest kernels.
 
+    sum(move(quantize(x, s, z)) : i8, w, z)  ->  sum(move(quantize(x, s, z + 128)) : u8, w, z + 128)
+    sum(q : i8, w, z)                        ->  sum(quantize(dequantize(q, 1, 0), 1, 128) : u8, w, z + 128)
+                                                                                      where that pays
     q, s, z = quantize_at_run_time(x)
     sum(q : u8, w, z, wz)  ->  sum(quantize(x, s, z - 128) : i8, w, z - 128, wz)     where that pays
     sum(q, w, z, wz)       ->  sum(q, w xor 0x80, z, wz xor 0x80)                    constant w
 
-Exact: differences to the zero point are unchanged. The weight is changed at compile time. The activation takes a second
-quantize in each run, so it is changed only if the kernel saves more, by the measured costs.
+Exact: differences to the zero point are unchanged. A weight is changed at compile time, and so is a quantize that such
+sums alone read, behind ops that move its elements. Where others read the same integers, or where they come from is not
+known, the activation takes more casts in each run, so it is changed only if the kernel saves more, by the measured
+costs. The first two lines are for products of matrices.
 """
 
+from math import prod
+
 import numpy as np
-from xdsl.ir import OpResult
+from xdsl.ir import Use
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, shape_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.flipped import OTHER, Flipped, half, moved_zero_point, source_of
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
 from qdialect.promises.integer import IntegerProduct
@@ -27,13 +35,18 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.targets.pricing import SIGNED, SUM, cost, signed_sum_cost
+from qdialect.targets import Target
+from qdialect.targets.pricing import QUANTIZE, SIGNED, SIGNED_PRODUCT, SUM, WORTH, cost, signed_sum_cost
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
 
 
 class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
     """An op that sums products of integers minus their zero points."""
+
+    def __init__(self, target: Target):
+        super().__init__(target)
+        self._flipped = Flipped()
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         wanted = self._target.sums.get(op.op_type)
@@ -54,23 +67,44 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
 
     def _activation(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
+        x, source = op.operands[0], op.operands[0].owner
+        if op.parent is None or element_of(x.type) != OTHER[BY_NUMPY[NUMPY[wanted]].attribute]:
+            return None
+        if isinstance(source, OnnxOp) and source.get_trait(QuantizesAtRunTime) is not None:
+            return self._again(op, source, wanted, rewriter)
+        if isinstance(source, ConstantOp) or op.get_trait(Window) is not None:
+            return None
+        made = source_of(x)
+        free = x in self._flipped or (made is not None and made.read_by(self._agrees))
+        if not free and not self._product_pays(op, 1 if made is not None else 2):
+            return Blocked("does-not-pay", "the casts that change the signedness take longer than the kernel saves")
+        zero, element = op.input(2), OTHER[known_element(x.type)]
+        flipped = self._flipped
+        new = flipped.requantized(x, rewriter) if made is None else flipped.quantized(made, rewriter)
+        nodes = half(element) if zero is None else Nodes()
+        moved = nodes.ops[0].results[0] if zero is None else flipped.zero_point(zero, rewriter)
+        inputs = [new, op.operands[1], moved, op.input(3)]
+        rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
+        return None
+
+    def _agrees(self, use: Use) -> bool:
+        """True if a sum reads the value as its activation, and wants the other signedness."""
+        wanted = self._target.sums.get(use.operation.op_type) if isinstance(use.operation, OnnxOp) else None
+        element = element_of(use.operation.operands[use.index].type)
+        is_product = wanted is not None and use.operation.get_trait(Window) is None
+        return is_product and use.index == 0 and element != BY_NUMPY[NUMPY[wanted[0]]].attribute
+
+    def _again(self, op: OnnxOp, source: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
+        """The activation, quantized at run time by `source`, quantized again."""
         x, zero = op.operands[0], op.input(2)
-        source = x.op if isinstance(x, OpResult) else None
-        if op.parent is None or source is None or source.get_trait(QuantizesAtRunTime) is None:
-            return None
-        if wanted != "i8" or element_of(x.type) != BY_NUMPY["uint8"].attribute:
-            return None
         if zero is None or zero is not source.results[2]:
             return Blocked("other-zero-point", "the zero point differs from that of the quantize")
         if not self._pays(op):
             return None
-        nodes, int8, int32 = Nodes(op), BY_NUMPY["int8"], BY_NUMPY["int32"]
-        half, wide_type = nodes.constant(128, np.int32, name="half"), with_element(zero.type, int32.attribute)
-        wide = nodes.add("Cast", [zero], wide_type, {"to": int32.number})
-        lower = nodes.add("Sub", [wide, half], wide_type)
-        signed = nodes.add("Cast", [lower], with_element(zero.type, int8.attribute), {"to": int8.number})
+        nodes, int8 = Nodes(op), BY_NUMPY[NUMPY[wanted]].attribute
+        signed = moved_zero_point(zero, int8, nodes)
         inputs = [source.operands[0], source.results[1], signed]
-        again = nodes.add("QuantizeLinear", inputs, with_element(x.type, int8.attribute))
+        again = nodes.add("QuantizeLinear", inputs, with_element(x.type, int8))
         inputs = [again, op.operands[1], signed, op.input(3)]
         rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
         return None
@@ -83,6 +117,16 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
             return False
         shape = priced(geometry)
         return signed_sum_cost(costs, shape) < cost(costs, SUM, shape)
+
+    def _product_pays(self, op: OnnxOp, casts: int) -> bool:
+        """True if the kernel saves more than so many more casts of the activation; sizes that are not known are 1."""
+        costs = self._target.costs
+        x, y = (shape_of(value.type) for value in (op.operands[0], op.results[0]))
+        if not x or not y or SIGNED_PRODUCT not in costs:
+            return False
+        read, columns = prod(max(size, 1) for size in x), max(y[-1], 1)
+        more = casts * (read * costs[QUANTIZE]["read"] + costs[QUANTIZE]["call"])
+        return more < WORTH * read * columns * costs[SIGNED_PRODUCT]["product"]
 
 
 class LegalizeSumsPass(TargetPass):

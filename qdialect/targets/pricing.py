@@ -25,6 +25,9 @@ BLOCKED = "ConvBlocked"
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and its additional quantize."""
 
+SIGNED_PRODUCT = "MatMulIntegerSigned"
+"""What MatMulInteger of i8 activations takes longer than that of u8."""
+
 IMAGE = 4
 """Rank of weights that are packed as float constants: blocked channels are for images only."""
 FEW_WEIGHTS = 4096

@@ -35,8 +35,10 @@ from qdialect.targets.pricing import (
     QUANTIZE,
     QUANTIZED,
     SIGNED,
+    SIGNED_PRODUCT,
     SPREADING,
     SUM,
+    WORTH,
 )
 from qdialect.transforms.choose_convolution_form import ChooseConvolutionForm
 from qdialect.transforms.collapse_transpose import MOVES, CollapseRows, CollapseTranspose
@@ -127,6 +129,30 @@ def test_a_second_quantize_takes_less_than_the_sum_saves(change: dict[str, Any],
     calls = {SUM: 100.0, SIGNED: 60.0} | change
     prices = costs(**{name: call for name, call in calls.items() if call is not None and name != "group"})
     assert LegalizeSum(runtime(prices | {QUANTIZE: {"read": 0.0, "call": 40.0}}))._pays(op) is pays
+
+
+@pytest.mark.parametrize(
+    ("rows", "call", "casts", "pays"),
+    [
+        ("4", 79.0, 1, True),
+        ("4", 81.0, 1, False),
+        ("4", 33.0, 2, True),
+        ("4", 35.0, 2, False),
+        ("?", 21.0, 1, False),
+    ],
+)
+def test_casts_of_an_activation_take_less_than_the_product_saves(
+    rows: str, call: float, casts: int, pays: bool
+):
+    op = last_op(f"""
+        x: {rows}x3xi8
+        w: 3x5xi8
+        y = MatMulInteger(x, w) : {rows}x5xi32""")
+    saved = {SIGNED_PRODUCT: {"product": 92 / 60 / WORTH}}
+    assert (
+        LegalizeSum(runtime(saved | {QUANTIZE: {"read": 1.0, "call": call}}))._product_pays(op, casts) is pays
+    )
+    assert not LegalizeSum(runtime({QUANTIZE: {"read": 0.0, "call": 0.0}}))._product_pays(op, casts)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""Products of i8 activations: the model that runs u8 instead gives the same numbers, bit for bit."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
+
+import qdialect
+from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.session import run
+
+
+def nodes(kind: str) -> list[onnx.NodeProto]:
+    """Products of integers that are quantized by a computed scale, in the spellings of exporters."""
+    quantize = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])]
+    if kind == "arithmetic":
+        quantize = [
+            helper.make_node("Div", ["x", "s"], ["d"]),
+            helper.make_node("Round", ["d"], ["r"]),
+            helper.make_node("Clip", ["r", "low", "high"], ["c"]),
+            helper.make_node("Cast", ["c"], ["q"], to=TensorProto.INT8),
+        ]
+    moves = [
+        helper.make_node("Transpose", ["q"], ["t"], perm=[1, 0]),
+        helper.make_node("Slice", ["t", "start", "end"], ["m"]),
+    ]
+    if kind == "wide":
+        return [
+            *quantize,
+            *moves,
+            helper.make_node("Cast", ["m"], ["a"], to=TensorProto.INT32),
+            helper.make_node("Cast", ["w"], ["b"], to=TensorProto.INT32),
+            helper.make_node("MatMul", ["a", "b"], ["y"]),
+        ]
+    zeros = [] if kind == "arithmetic" else ["z"]
+    return [*quantize, *moves, helper.make_node("MatMulInteger", ["m", "w", *zeros], ["y"])]
+
+
+@pytest.mark.parametrize("kind", ["quantize", "arithmetic", "wide"])
+def test_activations_become_unsigned(kind: str, tmp_path: Path):
+    rng = np.random.default_rng(0)
+    tensors = {
+        "w": rng.integers(-128, 128, (6, 3)).astype(np.int8),
+        "low": np.float32(-128),
+        "high": np.float32(127),
+        "start": np.array([1]),
+        "end": np.array([5]),
+    }
+    used = {name for node in nodes(kind) for name in node.input}
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [6, 5]),
+        helper.make_tensor_value_info("s", TensorProto.FLOAT, []),
+        helper.make_tensor_value_info("z", TensorProto.INT8, []),
+    ]
+    inputs = [one for one in inputs if one.name in used]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.INT32, [4, 3])]
+    model = onnx_model(nodes(kind), inputs, outputs, {n: v for n, v in tensors.items() if n in used})
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    x = (rng.standard_normal((6, 5)) * 3).astype(np.float32)
+    feeds = {"x": x, "s": np.float32(0.02), "z": np.int8(-9)}
+    feeds = {name: np.asarray(value) for name, value in feeds.items() if name in used}
+
+    module = qdialect.load(path)
+    qdialect.compile(module)
+    result = export_model(module)
+
+    (product,) = (node for node in result.graph.node if node.op_type == "MatMulInteger")
+    zeros = {one.name: one.data_type for one in result.graph.initializer}
+    casts = {o: n for n in result.graph.node for o in n.output}
+    zero = zeros.get(product.input[2]) or casts[product.input[2]].attribute[0].i
+    assert zero == TensorProto.UINT8
+    np.testing.assert_array_equal(run(result, feeds)[0], run(model, feeds)[0])
