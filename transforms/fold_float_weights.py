@@ -98,7 +98,13 @@ def _is_integer_in_sessions(op: OnnxOp) -> bool:
     """True if onnxruntime makes an integer product of a MatMul whose activation has one scale, computed at run time."""
     linear, cast = op.get_trait(Linear), written_dequantize(op.operands[0])
     weight = quantized_of(under_dequantize(op.operands[1]).type)
-    if linear is None or linear.has_bias or cast is None or weight is None or weight.storage.width != BYTE_BITS:
+    if (
+        linear is None
+        or linear.has_bias
+        or cast is None
+        or weight is None
+        or weight.storage.width != BYTE_BITS
+    ):
         return False
     storage, scales = storage_of(element_of(cast.operands[0].type)), static_shape(cast.operands[1])
     if storage is None or storage.width != BYTE_BITS or scales is None or prod(scales) != 1:

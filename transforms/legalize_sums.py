@@ -77,7 +77,9 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         made = source_of(x)
         free = x in self._flipped or (made is not None and made.read_by(self._agrees))
         if not free and not self._product_pays(op, 1 if made is not None else 2):
-            return Blocked("does-not-pay", "the casts that change the signedness take longer than the kernel saves")
+            return Blocked(
+                "does-not-pay", "the casts that change the signedness take longer than the kernel saves"
+            )
         zero, element = op.input(2), OTHER[known_element(x.type)]
         flipped = self._flipped
         new = flipped.requantized(x, rewriter) if made is None else flipped.quantized(made, rewriter)
@@ -89,10 +91,11 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
 
     def _agrees(self, use: Use) -> bool:
         """True if a sum reads the value as its activation, and wants the other signedness."""
-        wanted = self._target.sums.get(use.operation.op_type) if isinstance(use.operation, OnnxOp) else None
-        element = element_of(use.operation.operands[use.index].type)
-        is_product = wanted is not None and use.operation.get_trait(Window) is None
-        return is_product and use.index == 0 and element != BY_NUMPY[NUMPY[wanted[0]]].attribute
+        op = use.operation
+        wanted = self._target.sums.get(op.op_type) if isinstance(op, OnnxOp) else None
+        if wanted is None or use.index != 0 or op.get_trait(Window) is not None:
+            return False
+        return element_of(op.operands[0].type) != BY_NUMPY[NUMPY[wanted[0]]].attribute
 
     def _again(self, op: OnnxOp, source: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
         """The activation, quantized at run time by `source`, quantized again."""

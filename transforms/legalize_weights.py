@@ -15,7 +15,8 @@ The copies of integers that are read as another type are made before they are re
 A u8 weight whose zero point is not 128 exceeds i8 by a few steps, often in one element. Rewrite 4 multiplies a second
 copy of the input by the excess.
 
-1 to 3 and 5 are exact: the same real numbers. 4 is close: integer sums are equal, float sums are added in another order.
+1 to 3 and 5 are exact: the same real numbers. 4 is close: integer sums are equal, float sums are added in another
+order.
 """
 
 from collections.abc import Sequence
