@@ -52,6 +52,8 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         wanted = self._target.sums.get(op.op_type)
         if wanted is None:
             return None
+        if self._target.largest_weight is not None and wanted[1] == "i8":
+            return Blocked("may-saturate", f"{self._target.name} adds products of u8 and i8 in 16 bits")
         self._weight(op, wanted[1], rewriter)
         return self._activation(op, wanted[0], rewriter)
 
