@@ -36,7 +36,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
 from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
-from qdialect.patterns.multiplied import reads_integers
+from qdialect.patterns.multiplied import Integers
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
@@ -61,7 +61,7 @@ def _is_quantized(op: Operation) -> bool:
     product = op.get_trait(SumsProducts)
     if any(op.get_trait(t) for t in QUANTIZERS) or (product is not None and product.integers):
         return True
-    return op.get_trait(Converts) is not None and reads_integers(op.results[0])
+    return op.get_trait(Converts) is not None and op.results[0] in Integers()
 
 
 def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:

@@ -13,7 +13,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import QUANTIZED, called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
-from qdialect.patterns.multiplied import reads_integers
+from qdialect.patterns.multiplied import Integers
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
@@ -58,11 +58,13 @@ def _is_cast(op: OnnxOp) -> bool:
     return op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None
 
 
-def _is_quantized(op: OnnxOp) -> bool:
+def _is_quantized(op: OnnxOp, integers: Integers) -> bool:
     """True if an op quantizes, dequantizes or computes with quantized integers, also such as are cast to float."""
+    if _is_cast(op) or is_kernel(op) or op.get_trait(FakeQuantizes) is not None:
+        return True
     work = op.get_trait(SumsProducts)
-    of_integers = work is not None and (work.packed or any(reads_integers(op.input(k)) for k in work.factors))
-    return _is_cast(op) or is_kernel(op) or of_integers or op.get_trait(FakeQuantizes) is not None
+    factors = (op.input(k) for k in work.factors) if work is not None else ()
+    return (work is not None and work.packed) or any(v is not None and v in integers for v in factors)
 
 
 def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
@@ -100,7 +102,8 @@ class Origin(Hook):
         """Edges between the rows."""
         self.bytes = tensor_bytes(module)
         """Bytes of the model's constants."""
-        self.is_quantized = any(map(_is_quantized, ops))
+        integers = Integers()
+        self.is_quantized = any(_is_quantized(op, integers) for op in ops)
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}
         self._by_tensor: dict[str, int] = {}

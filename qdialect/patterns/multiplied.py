@@ -50,10 +50,13 @@ def is_weight(value: SSAValue, of: SSAValue, constants: Constants) -> bool:
 
 def multiplies_integers(value: SSAValue) -> bool:
     """True if a product multiplies `value`, as it is or moved, by integers that are read as floats."""
+    integers = Integers()
     for op, factor in _products(value, (Commutes,)):
         promise = op.get_trait(SumsProducts)
         factors = [op.input(k) for k in promise.factors] if promise is not None else []
-        if factor in factors and all(other is factor or reads_integers(other) for other in factors):
+        if factor in factors and all(
+            other is factor or (other is not None and other in integers) for other in factors
+        ):
             return True
     return False
 
@@ -78,16 +81,39 @@ def _products(
     return found
 
 
-def reads_integers(value: SSAValue | None) -> bool:
-    """True if `value` is integers of 8 or 16 bits as floats; moved, shifted, scaled or clamped since, perhaps."""
-    while value is not None and isinstance(op := value.owner, OnnxOp):
-        if op.get_trait(Rounds) is not None or op.get_trait(DequantizeForm) is not None:
-            return True
-        if op.get_trait(Converts) is not None:
-            storage = storage_of(element_of(op.operands[0].type))
-            return storage is not None and storage.width in WIDTHS
-        value = _above(op)
-    return value is not None and isinstance(value.owner, DequantizeOp)
+class Integers:
+    """
+    Tells integers of 8 or 16 bits as floats, moved, shifted, scaled or clamped since, perhaps, from other values.
+
+    Remembers its answers, as `Constants` does.
+    """
+
+    def __init__(self):
+        self._known: dict[SSAValue, bool] = {}
+
+    def __contains__(self, value: SSAValue) -> bool:
+        walked = [value]
+        while (read := walked[-1]) not in self._known:
+            source = _source(read)
+            if isinstance(source, bool):
+                self._known[read] = source
+            else:
+                walked.append(source)
+        self._known.update(dict.fromkeys(walked, self._known[read]))
+        return self._known[value]
+
+
+def _source(value: SSAValue) -> SSAValue | bool:
+    """Whether `value` is integers as floats, or the value that it is if that one is."""
+    op = value.owner
+    if not isinstance(op, OnnxOp):
+        return isinstance(op, DequantizeOp)
+    if op.get_trait(Rounds) is not None or op.get_trait(DequantizeForm) is not None:
+        return True
+    if op.get_trait(Converts) is not None:
+        storage = storage_of(element_of(op.operands[0].type))
+        return storage is not None and storage.width in WIDTHS
+    return _above(op) or False
 
 
 def _above(op: OnnxOp) -> SSAValue | None:

@@ -1,4 +1,4 @@
-"""`patterns.multiplied.Constants`: which values are computed from constants alone."""
+"""`patterns.multiplied`: which values are computed from constants alone, and which are integers as floats."""
 
 import sys
 from itertools import pairwise
@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.onnx_io.importer import import_model
-from qdialect.patterns.multiplied import Constants
+from qdialect.patterns.multiplied import Constants, Integers
 
 
 def computed(first: str, length: int) -> list[SSAValue]:
@@ -30,9 +30,9 @@ def test_a_chain_is_constant_if_what_it_begins_with_is(first: str, constant: boo
     assert (values[-1] in Constants()) is constant
 
 
-def calls(first: str, length: int) -> int:
+def calls(first: str, length: int, answers: Constants | Integers) -> int:
     """Calls of functions in C while each value of a chain is asked for in its order."""
-    values, constants, count = computed(first, length), Constants(), 0
+    values, count = computed(first, length), 0
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
         nonlocal count
@@ -41,13 +41,14 @@ def calls(first: str, length: int) -> int:
     former = sys.getprofile()
     sys.setprofile(profile)
     for value in values:
-        _ = value in constants
+        _ = value in answers
     sys.setprofile(former)
     return count
 
 
 @pytest.mark.parametrize("first", ["c", "x"])
-def test_every_value_of_a_chain_is_asked_in_linear_time(first: str) -> None:
-    few, many = calls(first, 100), calls(first, 400)
+@pytest.mark.parametrize("kind", [Constants, Integers])
+def test_every_value_of_a_chain_is_asked_in_linear_time(kind: type[Constants | Integers], first: str) -> None:
+    few, many = calls(first, 100, kind()), calls(first, 400, kind())
     assert few > 100
     assert many < 5 * few
