@@ -17,7 +17,7 @@ costs. The first two lines are for products of matrices.
 from math import prod
 
 import numpy as np
-from xdsl.ir import Use
+from xdsl.ir import SSAValue, Use
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -27,7 +27,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
-from qdialect.patterns.flipped import OTHER, Flipped, half, moved_zero_point, source_of
+from qdialect.patterns.flipped import OTHER, Flipped, Source, half, moved_zero_point, source_of
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
 from qdialect.promises.integer import IntegerProduct
@@ -47,10 +47,13 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
     def __init__(self, target: Target):
         super().__init__(target)
         self._flipped = Flipped()
+        self._shared: set[SSAValue] = set()
+        """Activations that others read too, in the signedness that they have."""
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         wanted = self._target.sums.get(op.op_type)
-        if wanted is None:
+        types = [element_of(value.type) for value in op.operands[:2]]
+        if wanted is None or types == [BY_NUMPY[NUMPY[name]].attribute for name in wanted]:
             return None
         if self._target.largest_weight is not None and wanted[1] == "i8":
             return Blocked("may-saturate", f"{self._target.name} adds products of u8 and i8 in 16 bits")
@@ -69,27 +72,36 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
 
     def _activation(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
-        x, source = op.operands[0], op.operands[0].owner
+        x, above = op.operands[0], op.operands[0].owner
         if op.parent is None or element_of(x.type) != OTHER[BY_NUMPY[NUMPY[wanted]].attribute]:
             return None
-        if isinstance(source, OnnxOp) and source.get_trait(QuantizesAtRunTime) is not None:
-            return self._again(op, source, wanted, rewriter)
-        if isinstance(source, ConstantOp) or op.get_trait(Window) is not None:
+        if isinstance(above, OnnxOp) and above.get_trait(QuantizesAtRunTime) is not None:
+            return self._again(op, above, wanted, rewriter)
+        if isinstance(above, ConstantOp) or op.get_trait(Window) is not None:
             return None
-        made = source_of(x)
-        free = x in self._flipped or (made is not None and made.read_by(self._agrees))
-        if not free and not self._product_pays(op, 1 if made is not None else 2):
+        source = source_of(x)
+        is_free = x in self._flipped or self._is_free(x, source)
+        if not is_free and not self._product_pays(op, 1 if source is not None else 2):
             return Blocked(
                 "does-not-pay", "the casts that change the signedness take longer than the kernel saves"
             )
         zero, element = op.input(2), OTHER[known_element(x.type)]
         flipped = self._flipped
-        new = flipped.requantized(x, rewriter) if made is None else flipped.quantized(made, rewriter)
+        new = flipped.requantized(x, rewriter) if source is None else flipped.quantized(source, rewriter)
         nodes = half(element) if zero is None else Nodes()
         moved = nodes.ops[0].results[0] if zero is None else flipped.zero_point(zero, rewriter)
         inputs = [new, op.operands[1], moved, op.input(3)]
         rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
         return None
+
+    def _is_free(self, x: SSAValue, source: Source | None) -> bool:
+        """True if all that read what `source` gives are sums that want the other signedness."""
+        if source is None or x in self._shared:
+            return False
+        if source.read_by(self._agrees):
+            return True
+        self._shared.add(x)  # asked once: a value has many readers
+        return False
 
     def _agrees(self, use: Use) -> bool:
         """True if a sum reads the value as its activation, and wants the other signedness."""

@@ -29,6 +29,11 @@ AS_IS = {
     U8.attribute: UniformType.per_tensor(Storage.of("u8"), 1.0, 0),
 }
 """The types of integers that stand for themselves."""
+MOVED = {
+    I8.attribute: UniformType.per_tensor(Storage.of("u8"), 1.0, HALF),
+    U8.attribute: UniformType.per_tensor(Storage.of("i8"), 1.0, -HALF),
+}
+"""The types of the same numbers in the other signedness."""
 
 
 class Step(NamedTuple):
@@ -134,11 +139,9 @@ class Flipped:
         """Integers of any origin: a pair of casts of scale 1 moves them by 128."""
         if value not in self:
             plain = known_element(value.type)
-            as_is, moved = AS_IS[plain], AS_IS[OTHER[plain]]
-            moved = moved.replace(zero_points=moved.zero_points + (-HALF if moved.storage.signed else HALF))
-            ops: list[Operation] = [StorageCastOp(value, with_element(value.type, as_is))]
+            ops: list[Operation] = [StorageCastOp(value, with_element(value.type, AS_IS[plain]))]
             ops.append(DequantizeOp(ops[-1].results[0]))
-            ops.append(QuantizeOp(ops[-1].results[0], moved))
+            ops.append(QuantizeOp(ops[-1].results[0], MOVED[plain]))
             ops.append(StorageCastOp(ops[-1].results[0], with_element(value.type, OTHER[plain])))
             rewriter.insert_before(behind(value), ops)
             self._known[value] = ops[-1].results[0]
@@ -152,9 +155,9 @@ class Flipped:
         if (old := op.input(2)) is not None:
             zero = self.zero_point(old, rewriter)
         else:
-            made = half(element, static_shape(op.operands[1]) or ())
-            rewriter.insert_before(op, made.ops)
-            zero = made.ops[0].results[0]
+            nodes = half(element, static_shape(op.operands[1]) or ())
+            rewriter.insert_before(op, nodes.ops)
+            zero = nodes.ops[0].results[0]
         attributes = {k: v for k, v in op.onnx_attributes.items() if k != "output_dtype"}
         result = with_element(op.results[0].type, element)
         return type(op).build([op.operands[0], op.operands[1], zero], [result], attributes)

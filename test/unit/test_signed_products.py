@@ -1,5 +1,6 @@
 """Products of i8 activations: the model that runs u8 instead gives the same numbers, bit for bit."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
+from xdsl.ir import Use
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.session import run
+from qdialect.patterns.flipped import Source
 
 
 def nodes(kind: str) -> list[onnx.NodeProto]:
@@ -74,3 +77,25 @@ def test_activations_become_unsigned(kind: str, tmp_path: Path):
     zero = zeros.get(product.input[2]) or casts[product.input[2]].attribute[0].i
     assert zero == TensorProto.UINT8
     np.testing.assert_array_equal(run(result, feeds)[0], run(model, feeds)[0])
+
+
+def test_the_readers_of_a_value_are_asked_once(monkeypatch: pytest.MonkeyPatch):
+    """5,000 small products beside a reader of other integers would ask 5,000 times 5,000 readers."""
+    count = 20
+    products = [helper.make_node("MatMulInteger", ["q", "w"], [f"y{k}"]) for k in range(count)]
+    quantize = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])
+    cast = helper.make_node("Cast", ["q"], ["o"], to=TensorProto.INT32)
+    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, d) for n, d in (("x", [3, 4]), ("s", []))]
+    outputs = [helper.make_tensor_value_info(f"y{k}", TensorProto.INT32, [3, 2]) for k in range(count)]
+    outputs.append(helper.make_tensor_value_info("o", TensorProto.INT32, [3, 4]))
+    tensors = {"z": np.int8(3), "w": np.arange(8, dtype=np.int8).reshape(4, 2)}
+    asked: list[Source] = []
+    read_by = Source.read_by
+
+    def counted(self: Source, agrees: Callable[[Use], bool]) -> bool:
+        asked.append(self)
+        return read_by(self, agrees)
+
+    monkeypatch.setattr(Source, "read_by", counted)
+    qdialect.compile(onnx_model([quantize, *products, cast], inputs, outputs, tensors))
+    assert len(asked) == 1
