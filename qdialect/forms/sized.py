@@ -12,13 +12,14 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.values import constant_array, constant_ints, normal_axis, rank_of
+from qdialect.ir.values import constant_array, constant_ints, rank_of
 from qdialect.numerics.pixels import size_factor
-from qdialect.promises.axes import NOT_CONSTANT
+from qdialect.promises.axes import places_of
 from qdialect.promises.padding import Pads, pads_of
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 LISTED = Blocked("out-of-range", "the number of sizes differs from the number of axes", "check the model")
+COMPUTED = Blocked("computed-parameter", "the sizes or factors are computed")
 CROPS, CROP = "coordinate_transformation_mode", "tf_crop_and_resize"
 
 
@@ -50,13 +51,13 @@ def _resize_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if axes is None:
         return []
     old = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    places = [normal_axis(axis, len(old)) for axis in axes]
+    places = unblocked(places_of(axes, len(old)))
     if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch" or op.str_attr(CROPS, "") == CROP:
         return Blocked("resize-mode", "Resize has a keep_aspect_ratio_policy or a region of interest")
     if op.input(3) is None:
-        factors = required(constant_array(op.input(2)), NOT_CONSTANT).tolist()
+        factors = required(constant_array(op.input(2)), COMPUTED).reshape(-1).tolist()
     else:
-        new = zip(places, required(constant_ints(op.input(3)), NOT_CONSTANT), strict=False)
+        new = zip(places, required(constant_ints(op.input(3)), COMPUTED), strict=False)
         factors = [size_factor(old[at], size) if old[at] > 0 else None for at, size in new]
     if len(factors) != len(places):
         return LISTED
@@ -72,11 +73,11 @@ def _resize_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
 def _changes(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
     """(old size, new size) of each axis that a CenterCropPad changes."""
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    wanted = required(constant_ints(op.input(1)), NOT_CONSTANT)
+    wanted = required(constant_ints(op.input(1)), COMPUTED)
     axes = op.ints_attr("axes") or tuple(range(len(shape)))
     if len(axes) != len(wanted):
         return LISTED
-    places = [normal_axis(axis, len(shape)) for axis in axes]
+    places = unblocked(places_of(axes, len(shape)))
     if any(shape[at] < 0 for at in places):
         return UNKNOWN_RANK
     return {at: (shape[at], size) for at, size in zip(places, wanted, strict=True) if shape[at] != size}

@@ -30,6 +30,14 @@ class Moved(NamedTuple):
     indices: npt.NDArray[np.intp]
 
 
+def places_of(axes: Sequence[int], rank: int) -> list[int] | Blocked:
+    """Axes of a tensor of `rank`, non-negative; `Blocked` if one is not there, or is listed twice."""
+    places = [normal_axis(axis, rank) for axis in axes]
+    if len(set(places)) < len(places) or any(not 0 <= at < rank for at in places):
+        return Blocked("axis-out-of-rank", f"axes {list(axes)} are not all among {rank}, each once")
+    return places
+
+
 AxisRule = Callable[["OnnxOp", int], "int | Moved | Blocked"]
 """Maps an op and the axis of its operand's scales to the axis, or the selected scales, of its result, or `Blocked`."""
 

@@ -15,8 +15,17 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
-from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
+from qdialect.ir.values import ints_of, rank_of, real_constant
+from qdialect.promises.axes import (
+    ALONG_AXIS,
+    NOT_CONSTANT,
+    elsewhere,
+    follow,
+    never,
+    places_of,
+    same,
+    to_results,
+)
 from qdialect.promises.base import Commutes, Promise, every_operand, no_types, none
 from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked, answer, required, unblocked
 
@@ -41,9 +50,7 @@ def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
     axes = required(ints_of(op, "axes", 1) if has_axes else (), NOT_CONSTANT)
     if not axes and not op.int_attr("noop_with_empty_axes", 0):
         axes = tuple(range(rank))
-    places = sorted(normal_axis(a, rank) for a in axes)
-    if places and not 0 <= places[0] <= places[-1] < rank:
-        return Blocked("axis-out-of-rank", f"axes {list(axes)} are not all among {rank}")
+    places = sorted(unblocked(places_of(axes, rank)))
     return places, bool(op.int_attr("keepdims", 1)), rank
 
 

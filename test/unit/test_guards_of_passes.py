@@ -204,6 +204,18 @@ CASES = [
         x: 3x4xf32
         k: 2xi64
         y = CenterCropPad(x, k) : *xf32""", opset=18),
+    Case("fold-layout", "axis-out-of-rank", """
+        x: 3x4xf32
+        k = [6] : 1xi64
+        y = Resize(x, _, _, k) {axes = array<i64: 2>} : *xf32""", opset=18),
+    Case("fold-layout", "axis-out-of-rank", """
+        x: 3x4xf32
+        k = [2, 6] : 2xi64
+        y = CenterCropPad(x, k) {axes = array<i64: 1, -1>} : *xf32""", opset=18),
+    Case("fold-layout", "out-of-range", """
+        x: 3x4xf32
+        k = [2.0, 3.0] : 1x2xf32
+        y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
     Case("fold-layout", "resize-mode", """
         x: 3x4xf32
         k = [2.0] : 1xf32
