@@ -40,7 +40,7 @@ def _listed(pads: Pads, rank: int) -> list[int]:
 def _pad_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
     nodes = Nodes()
     if op.input(3) is not None:
-        pads = _listed(unblocked(pads_of(op)), required(rank_of(op.operands[0]), UNKNOWN_RANK))
+        pads = _listed(unblocked(pads_of(op)), rank_of(op.operands[0]) or 0)
         inputs = [op.operands[0], nodes.constant(pads, np.int64), op.input(2)]
         nodes.add("Pad", inputs, op.results[0].type, op.onnx_attributes)
     return nodes.ops

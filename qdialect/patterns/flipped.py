@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_NUMPY, known_element, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, known_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, wish
@@ -171,11 +171,8 @@ class Flipped:
 
 def half(element: Attribute, shape: Sequence[int] = ()) -> Nodes:
     """A constant of zero points that are 0 in the other signedness."""
-    nodes = Nodes()
-    is_unsigned = element == U8.attribute
-    nodes.constant(
-        np.full(shape, HALF if is_unsigned else -HALF), "uint8" if is_unsigned else "int8", name="half"
-    )
+    nodes, zeros = Nodes(), np.zeros(shape, BY_ATTRIBUTE[OTHER[element]].dtype)
+    nodes.constant(numerics.flip_signedness(zeros), name="half")
     return nodes
 
 
