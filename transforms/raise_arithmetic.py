@@ -35,7 +35,7 @@ from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
 from qdialect.patterns.multiplied import WIDTHS, Constants, is_weight, multiplies_integers
-from qdialect.patterns.reading import as_type
+from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.patterns.widened import SumOfBytes
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -297,7 +297,7 @@ class RaiseScaling(Pattern):
         type = unblocked(uniform_type(known, scaled.scale, zero_point, source))
         if self.exact and not scaled.exact:
             return INEXACT_ARITHMETIC
-        reads, value = as_type(source, type, rewriter)
+        reads, value = as_type(learn_shape(source, last, rewriter), type, rewriter)
         rewriter.replace(last, [*reads, DequantizeOp(value)])
         return None
 

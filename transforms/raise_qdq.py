@@ -28,7 +28,7 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, OnnxOp
@@ -37,7 +37,6 @@ from qdialect.dialects.onnx_types import (
     element_of,
     shape_of,
     storage_element,
-    tensor_type,
     with_element,
 )
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, Expressed, QuantizeOp, StorageCastOp, UniformType
@@ -48,7 +47,7 @@ from qdialect.ir.names import wish
 from qdialect.ir.values import constant, constant_array, normal_axis
 from qdialect.numerics.signs import turn_negative
 from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
-from qdialect.patterns.reading import as_type
+from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.casts import (
     DequantizeForm,
     QuantizeForm,
@@ -71,31 +70,6 @@ ANNOTATED = Blocked(
 )
 
 
-def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAValue:
-    """
-    `value` with the sizes that the model states for the result of `reader`; likewise the values that it is cast from.
-    Single sizes are not propagated out of a branch, which may not run.
-    """
-    known = reader.results[0].type
-    shape, element = shape_of(known), element_of(value.type)
-    if shape is None or element is None or not isinstance(value, OpResult):
-        return value
-    own, op = shape_of(value.type), value.op
-    if own is not None and (DYNAMIC not in own or len(own) != len(shape)):
-        return value
-    if op.parent is not reader.parent and (own is not None or reader.get_trait(QuantizeForm) is not None):
-        return value
-    shape = shape if own is None else tuple(b if a == DYNAMIC else a for a, b in zip(own, shape, strict=True))
-    if own == shape:
-        return value
-    is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
-    if is_cast or op.get_trait(QuantizeForm) is not None:
-        source = _learn_shape(op.operands[0], reader, rewriter)
-        if is_cast and shape_of(source.type) != shape:
-            return value
-    return rewriter.retype(value, tensor_type(element, shape))
-
-
 class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
@@ -104,7 +78,7 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
 
     def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> None:
         type = unblocked(quantize_type(op))
-        real = _learn_shape(op.operands[0], op, rewriter)
+        real = learn_shape(op.operands[0], op, rewriter)
         cast = QuantizeOp(_below_clamp(real, type, op) if self._clamped else real, type)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
@@ -131,7 +105,7 @@ class RaiseDequantize(OnTrait[DequantizeForm]):
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:
             return Blocked("storage-type", f"the operand's type is not known to be {stored}")
-        q = _learn_shape(q, op, rewriter)
+        q = learn_shape(q, op, rewriter)
         reads, source = as_type(q, type, rewriter)
         rewriter.replace(op, [*reads, DequantizeOp(source)])
         return None

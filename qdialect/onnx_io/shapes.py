@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, TensorType, Unrank
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
-from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, YieldOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
@@ -114,7 +114,8 @@ def fits(value: SSAValue, op: OnnxOp, *, retyped: bool = False) -> bool:
     if not isinstance(result, TensorType) or (not retyped and element_of(known) != element_of(result)):
         return False
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    if not retyped and block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
+    stated = isinstance(value.owner, OnnxOp | QuantizeOp) or _is_stacked(op.results[0])
+    if not retyped and block is op.parent and not stated:
         return False  # a graph that yields it would state a less precise result
     if isinstance(known, UnrankedTensorType):
         return True
@@ -141,7 +142,7 @@ def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
     result = op.results[0].type
     if value.type == result:
         return value
-    if not _can_learn(value, op):
+    if not _can_learn(value, op) or _is_stacked(op.results[0]):
         _resize_casts(op.results[0], value.type, rewriter)
         return value
     place = op.operands.index(value)
@@ -293,20 +294,46 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
 
 
 def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
-    """The types that a subgraph yields; for a branch, refined by the result types of its op."""
+    """
+    The types that a subgraph yields, refined by the result types of its op: a session that runs no iteration takes the
+    sizes of an empty stack from them.
+    """
     end = region.block.last_op
     types: list[Attribute] = [] if end is None else [value.type for value in end.operands]
     promise = op.get_trait(Carries)
-    for slot in promise.slots(op) if promise is not None and promise.branches else ():
-        if slot.result is not None and slot.yielded is not None:
-            result = op.results[slot.result].type
-            types[slot.yielded] = result if _is_more(result, types[slot.yielded]) else types[slot.yielded]
+    if promise is None:
+        return types
+    for slot in promise.slots(op):
+        if slot.result is None or slot.yielded is None or not (slot.stacked or promise.branches):
+            continue  # the shape of a state may change
+        result, type = op.results[slot.result].type, types[slot.yielded]
+        if slot.stacked:
+            shape = shape_of(result) if _stacks_first(op) else None
+            result = tensor_type(known_element(result), shape[1:]) if shape else type
+        types[slot.yielded] = result if _is_more(result, type) else type
     return types
+
+
+def _is_stacked(value: SSAValue) -> bool:
+    """True if the one use of a value is to be stacked: the op around the subgraph states its sizes."""
+    use = next(iter(value.uses), None)
+    if use is None or not value.has_one_use() or not isinstance(use.operation, YieldOp):
+        return False
+    op = use.operation.parent_op()
+    promise = None if op is None else op.get_trait(Carries)
+    if not isinstance(op, OnnxOp) or promise is None or not _stacks_first(op):
+        return False
+    return any(slot.stacked and slot.yielded == use.index for slot in promise.slots(op))
+
+
+def _stacks_first(op: OnnxOp) -> bool:
+    """True if the iterations of a Loop or Scan are along axis 0 of what they read and write."""
+    return not any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes")))
 
 
 def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
     """Number of iterations of a Scan from its sliced inputs, DYNAMIC if unknown; None if not sliced along axis 0."""
-    if any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes"))):
+    if not _stacks_first(op):
         return None
     shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
     sizes = {shape[0] for shape in shapes if shape} - {DYNAMIC}

@@ -10,12 +10,21 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.ir.values import real_constant
 from qdialect.promises.base import Commutes
+from qdialect.promises.casts import QuantizeForm
 from qdialect.rewriting.driver import Rewriter
 
 
@@ -44,6 +53,31 @@ def retyped(chain: Sequence[OnnxOp | QuantizeOp], type: UniformType) -> list[Ope
         new.location = op.location
         ops.append(new)
     return ops
+
+
+def learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAValue:
+    """
+    `value` with the sizes that the model states for the result of `reader`; likewise the values that it is cast from.
+    Single sizes are not propagated out of a branch, which may not run.
+    """
+    known = reader.results[0].type
+    shape, element = shape_of(known), element_of(value.type)
+    if shape is None or element is None or not isinstance(value, OpResult):
+        return value
+    own, op = shape_of(value.type), value.op
+    if own is not None and (DYNAMIC not in own or len(own) != len(shape)):
+        return value
+    if op.parent is not reader.parent and (own is not None or reader.get_trait(QuantizeForm) is not None):
+        return value
+    shape = shape if own is None else tuple(b if a == DYNAMIC else a for a, b in zip(own, shape, strict=True))
+    if own == shape:
+        return value
+    is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
+    if is_cast or op.get_trait(QuantizeForm) is not None:
+        source = learn_shape(op.operands[0], reader, rewriter)
+        if is_cast and shape_of(source.type) != shape:
+            return value
+    return rewriter.retype(value, tensor_type(element, shape))
 
 
 def as_type(value: SSAValue, type: UniformType, rewriter: Rewriter) -> tuple[Sequence[Operation], SSAValue]:

@@ -69,6 +69,48 @@ func.func @copy_in_a_branch(%c: tensor<i1>, %x: tensor<?x3xf32>) -> tensor<?x3xf
   func.return %y : tensor<?x3xf32>
 }
 
+// What iterations yield has the sizes of the stack, which the op around them states.
+
+// CHECK-LABEL: func.func @copy_that_is_stacked(
+// CHECK: ^{{.*}}(%{{.*}}: tensor<i64>, %[[K:.*]]: tensor<i1>, %[[V:.*]]: tensor<?x3xf32>):
+// CHECK-NEXT: onnx.Yield(%[[K]], %[[V]], %[[V]])
+func.func @copy_that_is_stacked(%n: tensor<i64>, %x: tensor<?x3xf32>) -> tensor<?x2x3xf32> {
+  %s, %y = onnx.Loop(%n, _, %x) body {
+  ^bb0(%i: tensor<i64>, %k: tensor<i1>, %v: tensor<?x3xf32>):
+    %a = onnx.Identity(%v) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%k, %v, %a) : (tensor<i1>, tensor<?x3xf32>, tensor<2x3xf32>) -> ()
+  } : (tensor<i64>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x2x3xf32>)
+  func.return %y : tensor<?x2x3xf32>
+}
+
+// Not along another axis than the first, and not of a state.
+
+// CHECK-LABEL: func.func @unmoved_stacked_along_another_axis(
+// CHECK: %[[A:.*]] = onnx.Identity(%{{.*}}) : (tensor<?xf32>) -> tensor<2xf32>
+// CHECK-NEXT: onnx.Yield(%[[A]])
+func.func @unmoved_stacked_along_another_axis(%x: tensor<4x?xf32>) -> tensor<2x4xf32> {
+  %y = onnx.Scan(%x) {num_scan_inputs = 1 : i64, scan_output_axes = array<i64: 1>} body {
+  ^bb0(%v: tensor<?xf32>):
+    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
+    %a = onnx.Identity(%v) : (tensor<?xf32>) -> tensor<2xf32>
+    onnx.Yield(%a) : (tensor<2xf32>) -> ()
+  } : (tensor<4x?xf32>) -> tensor<2x4xf32>
+  func.return %y : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_state(
+// CHECK: %[[A:.*]] = onnx.Identity(%{{.*}}) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: onnx.Yield(%{{.*}}, %[[A]])
+func.func @unmoved_state(%n: tensor<i64>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %y = onnx.Loop(%n, _, %x) body {
+  ^bb0(%i: tensor<i64>, %k: tensor<i1>, %v: tensor<?x3xf32>):
+    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
+    %a = onnx.Identity(%v) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%k, %a) : (tensor<i1>, tensor<2x3xf32>) -> ()
+  } : (tensor<i64>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  func.return %y : tensor<?x3xf32>
+}
+
 // The copy says more of the shape of what comes in.
 
 // CHECK-LABEL: func.func @unmoved_type_differs(

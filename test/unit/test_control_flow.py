@@ -11,6 +11,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from guard_cases import parsed
 from onnx_models import onnx_model
 
 import qdialect
@@ -275,3 +276,18 @@ def test_products_of_branches_are_said_to_stay_in_float():
         "every layer stays in float: its products are in branches of an If, whose tensors are not profiled"
     )
     assert done.summary()[0] == wanted
+
+
+def test_a_body_states_the_sizes_of_the_stack():
+    """A session that runs no iteration takes the sizes of an empty stack from there."""
+    _, module = parsed("""
+    func.func @main(%n: tensor<i64>, %x: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x5x3xf32>, tensor<*xf32>) {
+      %s, %y, %z = onnx.Loop(%n, _, %x) body {
+      ^bb0(%i: tensor<i64>, %k: tensor<i1>, %v: tensor<?x3xf32>):
+        onnx.Yield(%k, %v, %v, %v) : (tensor<i1>, tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> ()
+      } : (tensor<i64>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x5x3xf32>, tensor<*xf32>)
+      func.return %s, %y, %z : tensor<?x3xf32>, tensor<?x5x3xf32>, tensor<*xf32>
+    }""")
+    body = export_model(module).graph.node[0].attribute[0].g
+    sizes = [[d.dim_value for d in out.type.tensor_type.shape.dim] for out in body.output]
+    assert sizes == [[], [0, 3], [5, 3], [0, 3]]
