@@ -278,6 +278,22 @@ func.func @unmoved_unbounded(%x : tensor<3x4xf32>) -> tensor<3x4xui8> {
 
 // -----
 
+// One bound is none.
+// CHECK-LABEL: func.func @unmoved_unbounded_above
+// CHECK: onnx.Round
+// CHECK-NEXT: onnx.Clip
+func.func @unmoved_unbounded_above(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{[raise-arithmetic: unbounded]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = onnx.Clip(%b, %lo, _) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // A clamp between integers rounds nothing; this one gives -2.5, which no step stands for.
 // CHECK-LABEL: func.func @unmoved_fractional_bound
 // CHECK: onnx.Round

@@ -100,6 +100,17 @@ def test_a_pool_is_a_convolution_if_that_is_faster(result: str, now: float):
     assert not WriteAsConvolution(runtime({DEPTHWISE: FREE | {"rest": 0.0}} | shape))._pays(op, 3, (2, 2))
 
 
+@pytest.mark.parametrize(
+    ("result", "rows"),
+    [("2x3x3x4", Rows(72, 4, 288)), ("?x3x3x4", Rows(36, 4, 288)), ("2x3x3x?", None), ("*", None)],
+)
+def test_rows_of_a_pool_are_its_windows(result: str, rows: Rows | None):
+    op = last_op(AVERAGE.format(result))
+    promise = op.get_trait(Kernels)
+    assert promise is not None
+    assert [form.rows and form.rows(op) for form in promise.forms] == [rows]
+
+
 def _one_row(op: OnnxOp) -> Rows:
     return Rows(1, 1, 1)
 
