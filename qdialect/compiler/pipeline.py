@@ -284,6 +284,11 @@ def _checked(options: Options) -> Request:
             f"'{options.decompose[0]}' cannot be decomposed at --exactness {level.value}, because each part rounds",
             "use --exactness close",
         )
+    if form in UPSTREAM_FORMS and not Exactness.CLOSE.within(level):
+        raise UserError(
+            f"target '{options.target}' has no exact form, because a sum of integers rounds once",
+            "use --exactness close",
+        )
     return Request(options, runtime, form, level)
 
 

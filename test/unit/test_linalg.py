@@ -116,6 +116,10 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert "OUT.mlir" in capsys.readouterr().err
     assert main(["compile", model, "--target", "linalg", "--form", "qdq", "-o", out]) == 1
     assert "supports only its own form" in capsys.readouterr().err
+    for target in ("linalg", "tosa"):
+        assert main(["compile", model, "--target", target, "--exactness", "exact", "-o", out]) == 1
+        assert "has no exact form" in capsys.readouterr().err
+    assert not Path(out).exists()
 
 
 def padded_model() -> ModelProto:
