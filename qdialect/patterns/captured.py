@@ -10,7 +10,7 @@ operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
 - it makes a MatMulNBits of a product in a subgraph, and aborts if the integers, scales or zero points of the weight are
   captured: `part_weights`;
 - from opset 21 on it writes the moved casts of i8 with a type that it then changes elsewhere, and rejects the model:
-  `pair_moved`;
+  `pair_moved`, or a Sum for a scale that is zero, negative or not finite;
 - it moves a quantize in front of a Transpose, or several moves, and then returns rounded numbers if the unrounded ones
   are a graph output too: `part_outputs`;
 - it moves a dequantize of i32 like any other, and rejects the model, since no quantize gives i32: `part_sums`;
@@ -31,7 +31,7 @@ from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, shape_of, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import QUANTIZED, location, node_name, wish
 from qdialect.ir.place import block_of, insert_before, remove
@@ -45,7 +45,7 @@ from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.weight_only import WeightOnly
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import SCALE_VALUE, Blocked
 from qdialect.targets import target
 
 MOVED = "_moved"
@@ -129,7 +129,10 @@ def pair_moved(module: ModuleOp) -> None:
             and cast is op.operands[0].owner
             and element_of(cast.operands[0].type) == I8
         ):
-            _pair(value, cast, uses)
+            if dequantize_type(cast) == SCALE_VALUE:  # a pair may change what it expresses
+                part(op, 0)
+            else:
+                _pair(value, cast, uses)
 
 
 def _quantizes(op: Operation) -> bool:
@@ -254,6 +257,8 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips
+    if type == SCALE_VALUE:
+        known = shape_of(cast.operands[1].type) in ((), (1,))
     whole = len(cast.operands) == 3  # the zero point determines the type
     return cast if known and whole else None
 

@@ -9,6 +9,8 @@ operand is the identity and hides a cast from the op. It is inserted in these ca
   several scales, or the right one scales along another axis than the columns of one matrix;
 - a kernel is wrong at some scales or windows, or costs more than the float kernel with its casts;
 - a second quantize, behind the first and a dequantize, is merged with the first, in steps of the common range;
+- a scale that is zero, negative or not finite is taken for a positive one: clamps are dropped, kernels wrong or fail;
+- a Clip is dropped if a quantize implies it but for `CLIP_ERROR`, in steps of small scales a large error;
 - in front of a quantize to 2 or 4 bits a Relu is dropped, and a Clip refused; so are MaxPool, ReduceMax and ReduceMin
   behind such casts;
 - the float weight of an op between casts, written or moved there, is quantized, in each run if no kernel takes both;
@@ -27,9 +29,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import onnx_element, shape_of
 from qdialect.dialects.quant import BYTE_BITS, UniformType
@@ -54,11 +58,13 @@ from qdialect.promises.clamping import Clamp, are_alike
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import WeightOnly
-from qdialect.reasons import Blocked
+from qdialect.reasons import SCALE_VALUE, Blocked
 from qdialect.targets import Target, target
 
 SESSION = "onnxruntime"
 """The target whose sessions these are: models for other targets may be loaded by onnxruntime, too."""
+CLIP_ERROR = 2.0**-23
+"""How far, in reals, a Clip may reach into the range of a quantize for which a session drops it."""
 
 
 def brought_dequantize(value: SSAValue) -> OnnxOp | None:
@@ -106,16 +112,25 @@ def part(op: OnnxOp, place: int) -> None:
 
 
 def _part_behind(quantize: OnnxOp, target: Target) -> None:
-    if _is_merged(quantize) or _loses_clamp(quantize):
+    if _is_odd(quantize) or _is_merged(quantize) or _loses_clamp(quantize):
         part(quantize, 0)
         return
     op = _fused_with(quantize)
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
-    if (target.kernels and _is_quantized_again(quantize)) or (op is not None and loses_bias(op, quantize)):
+    is_odd = any(dequantize_type(cast) == SCALE_VALUE for cast in casts)
+    is_rounded = (target.kernels and _is_quantized_again(quantize)) or (
+        op is not None and loses_bias(op, quantize)
+    )
+    if is_odd or is_rounded:
         _part_from(quantize)
     elif op is not None and kernels is not None and casts:
         _part_kernel(quantize, op, kernels, casts, target)
+
+
+def _is_odd(quantize: OnnxOp) -> bool:
+    """True if a session would take a scale of `quantize` for a positive one as it fuses it with the op in front."""
+    return quantize_type(quantize) == SCALE_VALUE and isinstance(quantize.operands[0].owner, OnnxOp)
 
 
 def _is_merged(quantize: OnnxOp) -> bool:
@@ -130,25 +145,39 @@ def _is_merged(quantize: OnnxOp) -> bool:
         return False
     a, b = quantize_type(first), quantize_type(quantize)
     if isinstance(a, Blocked) or isinstance(b, Blocked):
-        return False
+        return a == SCALE_VALUE
     return a.is_per_tensor and b.is_per_tensor and not are_alike(a, b)
 
 
 def _loses_clamp(quantize: OnnxOp) -> bool:
     """
-    True if a session would mishandle the op in front of a quantize to less than 8 bits.
+    True if a session would drop a clamp in front of a quantize that does not imply it, or refuse the model.
 
-    It moves the quantize in front of ops that move elements. Then it drops a Relu, and refuses a Clip or an op that
-    selects elements, for which it has no kernel on such types.
+    It moves the quantize in front of ops that move elements. If that gives less than 8 bits, it drops a Relu, and
+    refuses a Clip or an op that selects elements, for which it has no kernel on such types.
     """
     type, op = quantize_type(quantize), quantize.operands[0].owner
-    if not (isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS):
+    if not (isinstance(type, UniformType) and type.is_per_tensor):
         return False
-    while isinstance(op, OnnxOp) and op.get_trait(Clamp) is None and not _selects(op):
-        if op.op_type not in target(SESSION).moved_past:
+    is_narrow = type.storage.width < BYTE_BITS
+    while isinstance(op, OnnxOp):
+        clamp = op.get_trait(Clamp)
+        if is_narrow and (clamp is not None or _selects(op)):
+            return True
+        if clamp is not None and _is_dropped(op, clamp, type) and not clamp.is_redundant(op, type):
+            return True
+        if clamp is None and op.op_type not in target(SESSION).moved_past:
             return False
         op = op.operands[0].owner
-    return isinstance(op, OnnxOp)
+    return False
+
+
+def _is_dropped(op: OnnxOp, clamp: Clamp, type: UniformType) -> bool:
+    """True if a session would take a clamp for one that a quantize to `type` implies."""
+    bounds = clamp.bounds(op)
+    ends = np.array([type.storage.low, type.storage.high])
+    low, high = numerics.dequantize(ends, type.scales, type.zero_points)
+    return bounds is not None and max(bounds[0] - low, high - bounds[1]) <= CLIP_ERROR
 
 
 def _selects(op: OnnxOp) -> bool:

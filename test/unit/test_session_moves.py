@@ -116,3 +116,59 @@ def test_a_captured_weight_alone_that_is_quantized_loads(options: dict[str, Any]
         wanted = run(model, x, LEVELS[0])
         for level in LEVELS:
             np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-5, atol=1e-5)
+
+
+ODD = {
+    "merged_with_a_type_behind": """g (float[1,3,4,4] x) => (float[1,3,4,4] y)
+    <float s = {-0.02}, uint8 z = {128}, float t = {0.05}, uint8 u = {100}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      p = QuantizeLinear(d, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    "merged_with_a_type_in_front": """g (float[1,3,4,4] x) => (float[1,3,4,4] y)
+    <float s = {0.02}, uint8 z = {128}, float t = {-0.05}, uint8 u = {100}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      p = QuantizeLinear(d, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    "clamped": """g (float[1,3,4,4] x) => (float[1,3,4,4] y)
+    <float t = {-0.05}, uint8 u = {0}> {
+      r = Relu(x)
+      p = QuantizeLinear(r, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    "averaged": """g (float[1,3,4,4] x) => (float[1,3,1,1] y)
+    <float s = {-0.02}, uint8 z = {128}, float t = {0.05}, uint8 u = {100}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = GlobalAveragePool(d)
+      p = QuantizeLinear(m, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    "moved": """g (float[1,3,4,4] x) => (float[4,1,3,4] y)
+    <float s = {-0.02}, int8 z = {3}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      y = Transpose<perm = [3, 0, 1, 2]>(d)
+    }""",
+    "implied_but_for_a_small_real": """g (float[1,3,4,4] x) => (float[1,3,4,4] y)
+    <float t = {5e-10}, uint8 u = {100}, float low = {-1e-9}, float high = {1.5e-9}, float m = {5e-9}> {
+      k = Mul(x, m)
+      c = Clip(k, low, high)
+      p = QuantizeLinear(c, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_session_fuses_nothing_at_scales_that_it_misreads(options: dict[str, Any], name: str):
+    """It takes each for positive, and 1e-7 for the least difference."""
+    model, result = compiled(ODD[name], 21, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(1, 3, 4, 4)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-6, atol=1e-12)
