@@ -11,7 +11,8 @@ Raise QOperator nodes to the op on quantized types, so that scales and zero poin
     FusedConv(x, w, b, z)    ->  Relu(Add(Conv(x, w, b), z))              and other ops that a session fuses
 
 Close: by the node's definition, but an integer kernel sums without the float form's rounding. The roles of inputs
-follow from the kernels' templates; a node with a scale that is computed at run time is not raised.
+follow from the kernels' templates. A node is not raised if a scale is computed at run time, or if the kernel or the
+reals, which then differ, overflow at its scales.
 """
 # Around the driver: it changes only drafts, which stand in no block yet.
 
@@ -100,12 +101,12 @@ class RaiseQOperator(OnTrait[QOperator]):
         types = answer(read_types, node, meaning, new)
         if not isinstance(types, Blocked) and types.result is not None:
             _make(new, types.result)
-        blocked = types if isinstance(types, Blocked) else _unknown(new, types) or meaning.kernel.guard(new)
+        blocked = types if isinstance(types, Blocked) else _unknown(new, types)
         if isinstance(types, Blocked) or blocked is not None:
             new.erase()
             return blocked
         reads = quantize_operands(new, types, rewriter)
-        if (blocked := _checked(new)) is not None:
+        if (blocked := meaning.kernel.guard(new) or _checked(new)) is not None:
             for unused in (new, *reversed(reads)):
                 unused.erase()
             return blocked

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from qdialect.numerics import Array, bias_scale, quantize_bias, sum_scale
+
+SUMMED = 2**24
+"""More terms than sums have, about."""
 
 
 def weight_scale(product_scale: npt.ArrayLike, x_scale: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -48,3 +53,9 @@ def with_one_zero_point(weight: Array, zero_points: Array) -> tuple[Array, Array
         return None
     zero = np.clip(np.int16(np.rint(np.median(zero_points))), least, greatest)
     return (differences + zero).astype(weight.dtype), np.asarray(zero, weight.dtype)
+
+
+def overflow(ranges: Sequence[float]) -> bool:
+    """True if a sum of `SUMMED` reals, or products of two, may be beyond float32; `ranges` are the reals' widths."""
+    *_, one, other = [1.0, 1.0, *sorted(ranges)]
+    return max(one * other, other) * SUMMED > float(np.finfo(np.float32).max)

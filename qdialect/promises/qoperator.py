@@ -21,6 +21,7 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.schemas import snapshot
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array
+from qdialect.numerics import sums
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import KERNELS, Kernel
@@ -35,6 +36,7 @@ class QOperator(Promise):
     forms: tuple[tuple[str, Kernel], ...]
 
 
+OVERFLOW = Blocked("scale-overflow", "reals of these scales are beyond float32", "quantize the model again")
 STORAGE_WIDTHS = (2, 4, 8, 16, 32)
 
 Cells = Mapping[tuple[int | None, str], "SSAValue | None"]
@@ -174,10 +176,17 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
             result = type
         else:
             types[place] = type
+    if sums.overflow([_range(type) for type in (*types.values(), result) if type is not None]):
+        return OVERFLOW
     bias = cells.get((2, "v"))
     if linear is None or bias is None:
         return Types(types, result)
     return Types({**types, 2: unblocked(_bias_type(types[0], types[1], bias))}, result)
+
+
+def _range(type: UniformType) -> float:
+    """The size of the range of reals that a type expresses, at its greatest scale."""
+    return float(type.scales.max()) * (type.storage.high - type.storage.low)
 
 
 def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | Blocked:

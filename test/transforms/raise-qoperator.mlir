@@ -86,6 +86,36 @@ func.func @unmoved_channels_last(%x : tensor<*xui8>) -> tensor<*xui8> {
 
 // -----
 
+// The kernel counts steps of the result in an operand, and loses some if these are too many.
+
+// CHECK-LABEL: func.func @unmoved_steps
+// CHECK: onnx_ms.QLinearMul
+// CHECK: onnx_ms.QLinearAveragePool
+func.func @unmoved_steps(%x : tensor<1x3x4x4xui8>) -> (tensor<1x3x4x4xui8>, tensor<1x3x3x3xui8>) {
+  %xs = onnx.Constant() {value = #onnx.tensor<[100.0] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: scale-ratio]}}
+  %y = onnx_ms.QLinearMul(%x, %xs, %z, %x, %xs, %z, %ys, %z) {} : (tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x4x4xui8>
+  // expected-remark@+1 {{[raise-qoperator: scale-ratio]}}
+  %p = onnx_ms.QLinearAveragePool(%x, %xs, %z, %ys, %z) {kernel_shape = array<i64: 2, 2>} : (tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x3x3xui8>
+  func.return %y, %p : tensor<1x3x4x4xui8>, tensor<1x3x3x3xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_reals
+// CHECK: onnx.QLinearMatMul
+func.func @unmoved_reals(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[1.0e20] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  // expected-remark@+1 {{reals of these scales are beyond float32; quantize the model again [raise-qoperator: scale-overflow]}}
+  %y = onnx.QLinearMatMul(%x, %xs, %z, %x, %xs, %z, %xs, %z) : (tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x3xui8>
+  func.return %y : tensor<3x3xui8>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @unmoved_negative_scale
 // CHECK: onnx_ms.QLinearSigmoid
 func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
