@@ -22,6 +22,10 @@ CASES = [
         x: 1x2x3x5xf32
         k = [1.0, 1.0, 2.0, 3.0] : 4xf32
         y = Resize(x, _, k) {mode = "linear"} : 1x2x6x15xf32""")),
+    ("Conv", Case(LINALG, "other-shape", """
+        x: 1x4x5x5xf32
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 2x3x1x1xf32
+        y = Conv(x, w) : 1x2x5x5xf32""")),
     ("ReduceSum", Case(LINALG, "computed-parameter", """
         x: 3x4xf32
         k: 1xi64

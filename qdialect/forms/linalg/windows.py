@@ -30,7 +30,7 @@ from qdialect.forms.linalg.sums import (
     wrapped,
 )
 from qdialect.ir.values import constant_array
-from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry, halved
+from qdialect.promises.window import OTHER_SHAPE, UNRESOLVED_PADS, WINDOWS, Geometry, halved
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked, required, unblocked
 
 IMAGE = 4
@@ -155,6 +155,7 @@ def split_weight(weight: npt.NDArray[Any], g: Geometry) -> npt.NDArray[Any]:
 def _geometry(op: OnnxOp) -> tuple[Geometry, Sequence[tuple[int, int]]]:
     """The static sizes of a gathering convolution, and its pads. Raises Refused if these are not known."""
     geometry = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
+    required(geometry.states_channels or None, OTHER_SHAPE)
     return geometry, required(geometry.pads, UNRESOLVED_PADS)
 
 
