@@ -131,7 +131,8 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     levels = op.int_attr("levels", 0)
     scale, zeros = folding.steps_of_range(least, greatest, levels)
     zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
-    if not 1 < levels <= 1 << WIDTHS[1] or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
+    known = 1 < levels <= 1 << WIDTHS[1] and bool(np.isfinite(zeros).all())
+    if not known or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
         return Blocked(
             "zero-between-steps", "0 lies between two steps of the range, or at different ones by channel"
         )

@@ -64,6 +64,8 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
     inputs, tokens = list(inputs), kernel.inputs.split()
     if tokens[-1] == "*":
         variadic = len(inputs) - (len(tokens) - 1)
+        if variadic < 3:
+            return None
         tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(variadic // 3) for part in "vsz")]
     if len(inputs) > len(tokens):
         return None

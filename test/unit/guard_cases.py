@@ -39,7 +39,8 @@ ALIASES = """
 
 MICROSOFT = (
     "DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm",
-    "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "SkipLayerNormalization",
+    "QLinearAdd", "QLinearConcat", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere",
+    "SkipLayerNormalization",
 )  # fmt: skip
 
 

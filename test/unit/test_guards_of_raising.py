@@ -133,6 +133,10 @@ CASES = [
         n = [0] : i8
         b = [1, 2] : 2xi32
         y = QLinearAdd(x, s, z, x, s, z, s, z, b) : *xui8"""),
+    Case("raise-qoperator", "more-inputs", """
+        s = [0.25] : f32
+        z = [7] : ui8
+        y = QLinearConcat(s, z) {axis = 0 : i64} : *xui8"""),
     Case("raise-qoperator", "storage-type", """
         x: *x!onnx.any
         s = [0.25] : f32

@@ -145,6 +145,12 @@ def test_a_range_of_openvino(low: float, high: float, levels: int):
     assert "FakeQuantize" in operators(compiled(original, "generic", "exact"))
 
 
+def test_a_range_of_one_number_stays():
+    node = oh.make_node("FakeQuantize", ["x", "l", "l", "l", "l"], ["y"], domain=OPENVINO, levels=256)
+    original = model([node], TIES, {"l": np.array([0.5])})
+    assert "FakeQuantize" in operators(compiled(original, "generic"))
+
+
 @pytest.mark.parametrize("target", ["generic", "onnxruntime", "openvino"])
 @pytest.mark.parametrize(("domain", "prefix"), [("com.amd.quark", "Extended"), ("com.vai.quantize", "Vitis")])
 def test_casts_of_quark_are_casts(domain: str, prefix: str, target: str):
