@@ -9,8 +9,9 @@ Upgrade the module to opset `to`, with ops of older opsets rewritten to their ne
 Exact up to opset 18: the same function under another name; close beyond, since onnxruntime's AveragePool of opset 19
 adds in another order, which may change the last bit of a float (1.31: measured). Either all ops are upgraded or none,
 since a module has one opset. Quantization needs opset 10; per-axis scales in QDQ form need 13, 16 bits need 21. A
-model with casts that its own opset lacks is raised to the first opset that has them. onnx's converter is not used: it
-copies every weight and loses names and metadata.
+model with casts that its own opset lacks is raised to the first opset that has them; one with a Softmax over several
+axes of open sizes to 14, where a Reshape may write sizes of 0. onnx's converter is not used: it copies every weight and
+loses names and metadata.
 """
 # Around the driver: the module's own version is no operation, and drafts stand in no block yet.
 
@@ -91,9 +92,11 @@ def _narrow(value: SSAValue | None) -> ConstantOp | None:
     return ConstantOp.of(from_array(array.astype(np.int32)))
 
 
-def _oldest(ops: Sequence[Operation], least: int) -> int:
-    """The oldest opset from `least` on that has all casts: they came to 16 bits in opset 21."""
+def _oldest(ops: Sequence[Operation], now: int, least: int) -> int:
+    """The oldest opset from `least` on that has all casts, which came to 16 bits in opset 21, and newer forms."""
     for one in ops:
+        if isinstance(one, OnnxOp):
+            least = max(least, *(form.least(one) for form in _changes(one, now, least)), 0)
         cls = op_class("", one.op_type) if isinstance(one, CustomOp) and not one.domain else None
         if not isinstance(one, CustomOp) or cls is None or cls.SCHEMA is None:
             continue
@@ -168,7 +171,7 @@ class RaiseOpsetPass(RewritePass):
         now = version_of(imports)
         if not isinstance(imports, DictionaryAttr) or not now:
             return
-        to = _oldest(operations(op), max(self.to, now))
+        to = _oldest(operations(op), now, max(self.to, now))
         if to == now:
             return
         infer_unknown(op)  # results of com.microsoft's casts have no types, which newer forms need

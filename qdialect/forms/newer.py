@@ -45,6 +45,8 @@ class NewerForm(Form):
 
     since: int
     parts: Callable[[OnnxOp], Parts | Blocked]
+    least: Callable[[OnnxOp], int] = lambda op: 0
+    """The first opset that has all attributes of the parts, if later than `since`."""
 
 
 def _built(
@@ -108,12 +110,30 @@ def _normalization(op: OnnxOp) -> Parts | Blocked:
     return _without(["spatial"], op)
 
 
+ZEROS = 14
+"""The first opset in whose Reshape a size of 0 need not copy one."""
+
+
+def _is_last(op: OnnxOp) -> bool:
+    """True if a Softmax before opset 13 is over the last axis alone."""
+    rank, axis = rank_of(op.operands[0]), op.int_attr("axis", 1)
+    return axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
+
+
+def _with_zeros(op: OnnxOp) -> int:
+    """Softmax: `ZEROS` if a size may be 0 that is no size of the flattened tensor at its place."""
+    shape = shape_of(op.operands[0].type)
+    axis = normal_axis(op.int_attr("axis", 1), len(shape or ()))
+    is_open = shape is None or DYNAMIC in shape[min(axis, 1) :]
+    return ZEROS if is_open and not _is_last(op) else 0
+
+
 def _softmax(op: OnnxOp) -> Parts | Blocked:
     """Softmax before opset 13, over all axes from `axis` on together, by default the second."""
     rank, axis = rank_of(op.operands[0]), op.int_attr("axis", 1)
     shape = static_shape(op.operands[0])
     is_empty = shape is not None and 0 in shape  # a Reshape to a size of 0 copies one
-    if axis == -1 or is_empty or (rank is not None and normal_axis(axis, rank) == rank - 1):
+    if is_empty or _is_last(op):
         return [_built(op, op.op_type, op.inputs, {"axis": int_attr(-1)})]
     element = element_of(op.operands[0].type)
     if element not in BY_ATTRIBUTE:
@@ -127,7 +147,8 @@ def _softmax(op: OnnxOp) -> Parts | Blocked:
         sizes = nodes.add("Shape", [op.operands[0]], tensor_type(i64, (DYNAMIC if rank is None else rank,)))
     else:
         sizes = nodes.constant(shape, np.int64)
-    return [*nodes.ops, _built(op, "Reshape", [whole, sizes], {})]
+    attributes = {"allowzero": int_attr(1)} if _with_zeros(op) else {}
+    return [*nodes.ops, _built(op, "Reshape", [whole, sizes], attributes)]
 
 
 def _resize(op: OnnxOp) -> Parts | Blocked:
@@ -231,7 +252,7 @@ NEWER: dict[tuple[str, str], tuple[NewerForm, ...]] = {
     ("", "Resize"): (NewerForm(11, _resize),),
     ("", "Scatter"): (NewerForm(11, partial(_renamed, "ScatterElements")),),
     ("", "Dropout"): (NewerForm(12, _dropout),),
-    **{("", name): (NewerForm(13, _softmax),) for name in ("Softmax", "LogSoftmax", "Hardmax")},
+    **{("", name): (NewerForm(13, _softmax, _with_zeros),) for name in ("Softmax", "LogSoftmax", "Hardmax")},
     **{("", name): (_to_inputs(13, axes=1),) for name in ("Squeeze", "Unsqueeze", "ReduceSum")},
     ("", "Split"): (_to_inputs(13, split=1), NewerForm(18, _split_in)),
     **{

@@ -1,108 +1,127 @@
-"""Bit-identical forms with constant sizes: CenterCropPad as Slice and Pad, Pad and Resize of some axes as of all."""
+"""Bit-identical forms of ops on some axes: Pad, Resize and CenterCropPad of all axes; this one as Slice and Pad."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation
+import numpy.typing as npt
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.onnx_types import shape_of, tensor_type
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.values import constant_array, constant_ints, rank_of
+from qdialect.ir.values import constant_array, constant_ints, rank_of, static_shape
 from qdialect.numerics.pixels import size_factor
 from qdialect.promises.axes import places_of
-from qdialect.promises.padding import Pads, pads_of
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 LISTED = Blocked("out-of-range", "the number of sizes differs from the number of axes", "check the model")
-COMPUTED = Blocked("computed-parameter", "the sizes or factors are computed")
+COMPUTED_AXES = Blocked("computed-parameter", "the axes are computed")
 CROPS, CROP = "coordinate_transformation_mode", "tf_crop_and_resize"
 
 
 @dataclass(frozen=True)
 class Sized(Form):
-    """The op with constant sizes can be written as simpler ops."""
+    """The op can be written as simpler ops."""
 
     parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
     """The simpler ops, the last of which defines the result; none if the op is simple."""
 
 
-def _listed(pads: Pads, rank: int) -> list[int]:
-    """The pads before each axis, then those behind each."""
-    each = [pads.get(axis, (0, 0)) for axis in range(rank)]
-    return [n for ends in zip(*each, strict=True) for n in ends]
+def _for_all(
+    nodes: Nodes, x: SSAValue, others: npt.NDArray[Any], listed: SSAValue, axes: Sequence[int]
+) -> SSAValue | Blocked:
+    """The list `others` with those `listed` at the places `axes`; where a number is negative, the sizes of `x`."""
+    if static_shape(listed) not in (None, (len(axes),)):
+        return LISTED
+    numbers, count = constant_array(listed), len(others)
+    if (np.delete(others, axes) < 0).any():
+        whole = nodes.add("Shape", [x], tensor_type(i64, (count,)))
+    elif numbers is None:
+        whole = nodes.constant(others)
+    else:
+        others[axes] = numbers
+        return nodes.constant(others)
+    places = [count + axes.index(k) if k in axes else k for k in range(count)]
+    joined = nodes.add("Concat", [whole, listed], (count + len(axes),), {"axis": 0})
+    return nodes.add("Gather", [joined, nodes.constant(places, np.int64)], (count,))
 
 
 def _pad_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    nodes = Nodes()
+    nodes, x, listed = Nodes(), op.operands[0], op.operands[1]
     if op.input(3) is not None:
-        pads = _listed(unblocked(pads_of(op)), rank_of(op.operands[0]) or 0)
-        inputs = [op.operands[0], nodes.constant(pads, np.int64), op.input(2)]
-        nodes.add("Pad", inputs, op.results[0].type, op.onnx_attributes)
+        rank = required(rank_of(x), UNKNOWN_RANK)
+        axes = unblocked(places_of(required(constant_ints(op.input(3)), COMPUTED_AXES), rank))
+        ends = [*axes, *(rank + at for at in axes)]
+        pads = unblocked(_for_all(nodes, x, np.zeros(2 * rank, np.int64), listed, ends))
+        nodes.add("Pad", [x, pads, op.input(2)], op.results[0].type, op.onnx_attributes)
     return nodes.ops
+
+
+def _factors(op: OnnxOp, axes: Sequence[int]) -> npt.NDArray[np.float32] | None:
+    """The factors along `axes` that give the sizes of a Resize; None if they are not known."""
+    old, new = shape_of(op.operands[0].type) or (), constant_ints(op.input(3)) or ()
+    known = [(old[at], size) for at, size in zip(axes, new, strict=False) if old[at] > 0]
+    factors = [factor for a, b in known if (factor := size_factor(a, b)) is not None]
+    return np.array(factors, np.float32) if len(factors) == len(axes) == len(new) else None
 
 
 def _resize_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    axes, nodes = op.ints_attr("axes"), Nodes()
-    if axes is None:
+    nodes, x, scales, sizes = Nodes(), op.operands[0], op.input(2), op.input(3)
+    if (listed := op.ints_attr("axes")) is None:
         return []
-    old = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    places = unblocked(places_of(axes, len(old)))
+    shape = required(shape_of(x.type), UNKNOWN_RANK)
+    axes = unblocked(places_of(listed, len(shape)))
     if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch" or op.str_attr(CROPS, "") == CROP:
         return Blocked("resize-mode", "Resize has a keep_aspect_ratio_policy or a region of interest")
-    if op.input(3) is None:
-        factors = required(constant_array(op.input(2)), COMPUTED).reshape(-1).tolist()
+    if sizes is not None and (factors := _factors(op, axes)) is not None:
+        scales, sizes = nodes.constant(factors), None
+    if sizes is not None:
+        inputs = [x, None, None, unblocked(_for_all(nodes, x, np.array(shape), sizes, axes))]
     else:
-        new = zip(places, required(constant_ints(op.input(3)), COMPUTED), strict=False)
-        factors = [size_factor(old[at], size) if old[at] > 0 else None for at, size in new]
-    if len(factors) != len(places):
-        return LISTED
-    scaled = {at: factor for at, factor in zip(places, factors, strict=True) if factor is not None}
-    if len(scaled) < len(places):
-        return Blocked("no-factor", "a size is unknown, or no float32 factor gives the new one")
-    scales = nodes.constant([scaled.get(axis, 1.0) for axis in range(len(old))], np.float32)
+        ones = np.ones(len(shape), np.float32)
+        inputs = [x, None, unblocked(_for_all(nodes, x, ones, required(scales, LISTED), axes))]
     attributes = {name: value for name, value in op.onnx_attributes.items() if name != "axes"}
-    nodes.add("Resize", [op.operands[0], None, scales], op.results[0].type, attributes)
+    nodes.add("Resize", inputs, op.results[0].type, attributes)
     return nodes.ops
 
 
-def _changes(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
-    """(old size, new size) of each axis that a CenterCropPad changes."""
-    shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    wanted = required(constant_ints(op.input(1)), COMPUTED)
-    axes = op.ints_attr("axes") or tuple(range(len(shape)))
-    if len(axes) != len(wanted):
-        return LISTED
-    places = unblocked(places_of(axes, len(shape)))
-    if any(shape[at] < 0 for at in places):
-        return UNKNOWN_RANK
-    return {at: (shape[at], size) for at, size in zip(places, wanted, strict=True) if shape[at] != size}
+def _center_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    """Slice and Pad where all sizes are known."""
+    shape, listed = required(shape_of(op.operands[0].type), UNKNOWN_RANK), op.ints_attr("axes")
+    axes = unblocked(places_of(listed or range(len(shape)), len(shape)))
+    sizes, nodes, result = constant_ints(op.operands[1]), Nodes(), op.operands[0]
+    if sizes is not None and all(shape[at] >= 0 for at in axes):
+        return _slice_and_pad(op, dict(zip(axes, sizes, strict=True))) if len(axes) == len(sizes) else LISTED
+    if listed:
+        wanted = unblocked(_for_all(nodes, result, np.array(shape), op.operands[1], axes))
+        nodes.add("CenterCropPad", [result, wanted], op.results[0].type)
+    return nodes.ops
 
 
-def _slice_and_pad(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """What is odd is cut off, or added, behind."""
-    changes, nodes, result = unblocked(_changes(op)), Nodes(), op.operands[0]
-    starts = {at: (old - new) // 2 for at, (old, new) in changes.items() if new < old}
+def _slice_and_pad(op: OnnxOp, sizes: Mapping[int, int]) -> Sequence[Operation]:
+    """A CenterCropPad to these sizes of axes: what is odd is cut off, or added, behind."""
+    shape, nodes, result = list(shape_of(op.operands[0].type) or ()), Nodes(), op.operands[0]
+    starts = {at: (shape[at] - size) // 2 for at, size in sizes.items() if size < shape[at]}
+    more = {at: size - shape[at] for at, size in sizes.items() if size > shape[at]}
     if starts:
-        stops = [start + changes[at][1] for at, start in starts.items()]
-        sizes = [
-            changes[at][1] if at in starts else size for at, size in enumerate(shape_of(result.type) or ())
-        ]
-        lists = [list(starts.values()), stops, list(starts)]
-        result = nodes.add("Slice", [result, *(nodes.constant(one, np.int64) for one in lists)], sizes)
-    more = {at: new - old for at, (old, new) in changes.items() if new > old}
+        cut = [sizes[at] if at in starts else size for at, size in enumerate(shape)]
+        lists = [list(starts.values()), [start + sizes[at] for at, start in starts.items()], list(starts)]
+        result = nodes.add("Slice", [result, *(nodes.constant(one, np.int64) for one in lists)], cut)
     if more:
-        pads = _listed({at: (n // 2, n - n // 2) for at, n in more.items()}, rank_of(result) or 0)
-        nodes.add("Pad", [result, nodes.constant(pads, np.int64)], op.results[0].type)
+        each = [more.get(axis, 0) for axis in range(len(shape))]
+        pads = nodes.constant([*(n // 2 for n in each), *(n - n // 2 for n in each)], np.int64)
+        nodes.add("Pad", [result, pads], op.results[0].type)
     return nodes.ops
 
 
 SIZED: dict[tuple[str, str], Sized] = {
     ("", "Pad"): Sized(_pad_of_all_axes),
     ("", "Resize"): Sized(_resize_of_all_axes),
-    ("", "CenterCropPad"): Sized(_slice_and_pad),
+    ("", "CenterCropPad"): Sized(_center_of_all_axes),
 }

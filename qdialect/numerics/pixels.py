@@ -36,9 +36,13 @@ def coordinates(old: int, new: int, scale: float, mode: str) -> Pixels:
 
 
 def size_factor(old: int, new: int) -> float | None:
-    """The float32 scale by which Resize, which rounds sizes down, makes `new` of `old` pixels; None if none does."""
-    factor = np.float32(new) / np.float32(old)
-    return float(factor) if np.floor(factor * np.float32(old)) == new else None
+    """
+    The float32 scale by which Resize, which rounds sizes down, makes `new` of `old` pixels; None if none does.
+
+    The product is exact: onnx's inference does not round it, as onnxruntime does.
+    """
+    factor = float(np.float32(new) / np.float32(old))
+    return factor if np.floor(factor * old) == new else None
 
 
 def nearest_pixels(old: int, new: int, scale: float, mode: str, rule: str) -> npt.NDArray[np.int64]:

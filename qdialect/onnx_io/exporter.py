@@ -35,6 +35,7 @@ from qdialect.onnx_io.export_attributes import (
 )
 from qdialect.onnx_io.parts import messages
 from qdialect.onnx_io.shapes import yielded_types
+from qdialect.promises.shapes import LosesSizes
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -179,7 +180,7 @@ class _Exporter:
         self.write(data, graph.initializer.add(name=name), place)
 
     def _value_infos(self, op: OnnxOp, graph: GraphProto, outputs: set[SSAValue]) -> None:
-        if not self.value_info and op.domain == "":
+        if not self.value_info and op.domain == "" and op.get_trait(LosesSizes) is None:
             return
         rows = op.attributes.get(DIMS)
         for k, result in enumerate(op.results):

@@ -33,14 +33,16 @@ from qdialect.onnx_io.import_nodes import NodeImporter, named_location
 from qdialect.onnx_io.import_scopes import Scope, Types
 from qdialect.onnx_io.import_tensors import TensorTable, tensor_data
 from qdialect.onnx_io.messages import inferred
+from qdialect.promises.shapes import LOSES_SIZES
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, OperatorSetIdProto
 
 
 def _states_types(graph: GraphProto) -> bool:
-    """True if the model states inferable types; those of results of other domains' ops are always stated."""
-    inferable = {name for node in graph.node if node.domain in ("", "ai.onnx") for name in node.output}
+    """True if the model states inferable types; some are always stated, as of other domains' ops."""
+    nodes = [n for n in graph.node if n.domain in ("", "ai.onnx") and ("", n.op_type) not in LOSES_SIZES]
+    inferable = {name for node in nodes for name in node.output}
     return any(info.name in inferable for info in graph.value_info)
 
 

@@ -16,8 +16,8 @@ from xdsl.ir import Attribute
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import ints_of, normal_axis, rank_of, real_constant
-from qdialect.promises.axes import ALONG_AXIS
+from qdialect.ir.values import ints_of, rank_of, real_constant
+from qdialect.promises.axes import ALONG_AXIS, places_of
 from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
 from qdialect.reasons import (
@@ -68,8 +68,8 @@ def pads_of(op: OnnxOp) -> Pads | Blocked:
     pads, axes = required(ints_of(op, "pads", 1), COMPUTED_PADS), ints_of(op, "axes", 3)
     if axes is None and op.input(3) is not None:
         return Blocked("computed-parameter", "the padded axes are computed")
-    places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
-    if len(pads) != 2 * len(places) or any(not 0 <= at < rank for at in places):
+    places = unblocked(places_of(range(rank) if axes is None else axes, rank))
+    if len(pads) != 2 * len(places):
         return Blocked("pad-shape", "the pads do not fit the operand's rank")
     half = len(places)
     return dict(zip(places, zip(pads[:half], pads[half:], strict=True), strict=True))

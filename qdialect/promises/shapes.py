@@ -28,6 +28,11 @@ class KeepsType(Promise):
     """The op's result has the type of the first operand, which onnx's inference does not say of this op."""
 
 
+@dataclass(frozen=True)
+class LosesSizes(Promise):
+    """onnx's inference says nothing of the op's result if an operand is computed: files state its type."""
+
+
 def _same(op: OnnxOp, known: Known) -> Sequence[Element] | None:
     return known.sizes(op.operands[0])
 
@@ -154,6 +159,8 @@ SHAPED: dict[tuple[str, str], Shaped] = {
     ("", "Transpose"): Shaped(_transposed),
     ("", "Unsqueeze"): Shaped(_unsqueezed),
 }
+
+LOSES_SIZES: dict[tuple[str, str], LosesSizes] = {("", "CenterCropPad"): LosesSizes()}
 
 KEEPS_TYPE: dict[tuple[str, str], KeepsType] = {
     ("", name): KeepsType() for name in ("GroupNormalization", "MeanVarianceNormalization")

@@ -26,7 +26,7 @@ from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.recurrent import HIDDEN_STATES
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
-from qdialect.promises.shapes import KEEPS_TYPE, SHAPED
+from qdialect.promises.shapes import KEEPS_TYPE, LOSES_SIZES, SHAPED
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
 from qdialect.promises.undefined import UNDEFINED
 from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
@@ -53,6 +53,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     NUMBERS,
     SHAPED,
     KEEPS_TYPE,
+    LOSES_SIZES,
     SHAPES,
     TAKES_SIZES,
     FILLS,

@@ -211,14 +211,14 @@ func.func @unmoved_turned_apart(%x: tensor<3x3x3xf32>, %k: tensor<3xf32>) -> (te
 // CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
 // CHECK: %[[E:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>}
 // CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>}
-// CHECK: %[[C:.*]] = onnx.Slice(%x, %[[S]], %[[E]], %[[A]], _) : (tensor<5x3x?xf32>, {{.*}}) -> tensor<2x3x?xf32>
-// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 0, 2, 0] : tensor<6xi64>>}
-// CHECK-NEXT: %[[Y:.*]] = onnx.Pad(%[[C]], %[[P]], _, _) : (tensor<2x3x?xf32>, tensor<6xi64>) -> tensor<2x6x?xf32>
+// CHECK: %[[C:.*]] = onnx.Slice(%x, %[[S]], %[[E]], %[[A]], _) : (tensor<5x3x?x7xf32>, {{.*}}) -> tensor<2x3x?x7xf32>
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 0, 0, 2, 0, 0] : tensor<8xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Pad(%[[C]], %[[P]], _, _) : (tensor<2x3x?x7xf32>, tensor<8xi64>) -> tensor<2x6x?x7xf32>
 // CHECK-NEXT: func.return %[[Y]]
-func.func @centered(%x: tensor<5x3x?xf32>) -> tensor<2x6x?xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[6, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: 1, -3>} : (tensor<5x3x?xf32>, tensor<2xi64>) -> tensor<2x6x?xf32>
-  func.return %y : tensor<2x6x?xf32>
+func.func @centered(%x: tensor<5x3x?x7xf32>) -> tensor<2x6x?x7xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[6, 2, 7] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: 1, -4, 3>} : (tensor<5x3x?x7xf32>, tensor<3xi64>) -> tensor<2x6x?x7xf32>
+  func.return %y : tensor<2x6x?x7xf32>
 }
 
 // CHECK-LABEL: func.func @pad_of_some_axes(
@@ -248,17 +248,35 @@ func.func @resize_of_some_axes(%x: tensor<?x3x4x6xf32>) -> (tensor<?x3x10x3xf32>
   func.return %y, %z : tensor<?x3x10x3xf32>, tensor<?x3x12x6xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved_open_size(
-// CHECK: onnx.CenterCropPad
-// CHECK: onnx.Pad(%x, %p, _, %{{.*}})
-func.func @unmoved_open_size(%x: tensor<?x3xf32>, %p: tensor<2xi64>) -> (tensor<2x3xf32>, tensor<?x3xf32>) {
-  %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+// Sizes known at run time alone: those of the other axes stand beside them.
+
+// CHECK-LABEL: func.func @open_sizes(
+// CHECK: %[[S:.*]] = onnx.Shape(%x) : (tensor<?x3x?xf32>) -> tensor<3xi64>
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%[[S]], %c) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<5xi64>
+// CHECK-NEXT: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 4, 3] : tensor<3xi64>>}
+// CHECK-NEXT: %[[N:.*]] = onnx.Gather(%[[C]], %[[I]]) : (tensor<5xi64>, tensor<3xi64>) -> tensor<3xi64>
+// CHECK-NEXT: %[[Y:.*]] = onnx.CenterCropPad(%x, %[[N]]) : (tensor<?x3x?xf32>, tensor<3xi64>) -> tensor<?x2x4xf32>
+// CHECK: %[[K:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 0, 0, 0] : tensor<6xi64>>}
+// CHECK-NEXT: %[[D:.*]] = onnx.Concat(%[[K]], %p)
+// CHECK-NEXT: %[[J:.*]] = onnx.Constant() {value = #onnx.tensor<[6, 1, 2, 7, 4, 5] : tensor<6xi64>>}
+// CHECK-NEXT: %[[P:.*]] = onnx.Gather(%[[D]], %[[J]])
+// CHECK-NEXT: %[[Z:.*]] = onnx.Pad(%x, %[[P]], _, _) : (tensor<?x3x?xf32>, tensor<6xi64>) -> tensor<?x3x?xf32>
+// CHECK: %[[T:.*]] = onnx.Constant() {value = #onnx.tensor<[2, 3, 7] : tensor<3xi64>>}
+// CHECK-NEXT: %[[V:.*]] = onnx.Resize(%w, _, _, %[[T]]) : (tensor<2x3x5xf32>, tensor<3xi64>) -> tensor<2x3x7xf32>
+// CHECK: %[[O:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0] : tensor<3xf32>>}
+// CHECK-NEXT: %[[E:.*]] = onnx.Concat(%[[O]], %f)
+// CHECK: %[[L:.*]] = onnx.Gather(%[[E]], %{{.*}}) : (tensor<4xf32>, tensor<3xi64>) -> tensor<3xf32>
+// CHECK-NEXT: %[[U:.*]] = onnx.Resize(%x, _, %[[L]], _) : (tensor<?x3x?xf32>, tensor<3xf32>) -> tensor<?x3x?xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[Z]], %[[V]], %[[U]]
+func.func @open_sizes(%x: tensor<?x3x?xf32>, %w: tensor<2x3x5xf32>, %p: tensor<2xi64>, %f: tensor<1xf32>) -> (tensor<?x2x4xf32>, tensor<?x3x?xf32>, tensor<2x3x7xf32>, tensor<?x3x?xf32>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[4, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: -1, 1>} : (tensor<?x3x?xf32>, tensor<2xi64>) -> tensor<?x2x4xf32>
   %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
-  // expected-remark@+1 {{[fold-layout: unknown-rank]}}
-  %y = onnx.CenterCropPad(%x, %c) {axes = array<i64: 0>} : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the pads are computed [fold-layout: computed-parameter]}}
-  %z = onnx.Pad(%x, %p, _, %a) : (tensor<?x3xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<?x3xf32>
-  func.return %y, %z : tensor<2x3xf32>, tensor<?x3xf32>
+  %z = onnx.Pad(%x, %p, _, %a) : (tensor<?x3x?xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<?x3x?xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[7] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %v = onnx.Resize(%w, _, _, %n) {axes = array<i64: 2>} : (tensor<2x3x5xf32>, tensor<1xi64>) -> tensor<2x3x7xf32>
+  %u = onnx.Resize(%x, _, %f) {axes = array<i64: 2>} : (tensor<?x3x?xf32>, tensor<1xf32>) -> tensor<?x3x?xf32>
+  func.return %y, %z, %v, %u : tensor<?x2x4xf32>, tensor<?x3x?xf32>, tensor<2x3x7xf32>, tensor<?x3x?xf32>
 }
 
 // -----

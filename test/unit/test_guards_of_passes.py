@@ -196,14 +196,10 @@ CASES = [
         x: *xf32
         k = [2, 6] : 2xi64
         y = CenterCropPad(x, k) {axes = array<i64: -2, -1>} : *xf32""", opset=18),
-    Case("fold-layout", "unknown-rank", """
+    Case("fold-layout", "out-of-range", """
         x: 3x?xf32
-        k = [6] : 1xi64
-        y = CenterCropPad(x, k) {axes = array<i64: -1>} : 3x6xf32""", opset=18),
-    Case("fold-layout", "computed-parameter", """
-        x: 3x4xf32
         k: 2xi64
-        y = CenterCropPad(x, k) : *xf32""", opset=18),
+        y = CenterCropPad(x, k) {axes = array<i64: -1>} : 3x6xf32""", opset=18),
     Case("fold-layout", "axis-out-of-rank", """
         x: 3x4xf32
         k = [6] : 1xi64
@@ -224,18 +220,30 @@ CASES = [
         x: *xf32
         k = [2.0] : 1xf32
         y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
-    Case("fold-layout", "computed-parameter", """
-        x: 3x4xf32
-        k: 1xf32
-        y = Resize(x, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
-    Case("fold-layout", "computed-parameter", """
-        x: 3x4xf32
-        k: 1xi64
-        y = Resize(x, _, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
-    Case("fold-layout", "no-factor", """
+    Case("fold-layout", "out-of-range", """
         x: 3x?xf32
-        k = [6] : 1xi64
-        y = Resize(x, _, _, k) {axes = array<i64: 1>} : 3x6xf32""", opset=18),
+        k = [2, 6] : 2xi64
+        y = Resize(x, _, _, k) {axes = array<i64: 1>} : *xf32""", opset=18),
+    Case("fold-layout", "out-of-range", """
+        x: 3x4xf32
+        y = Resize(x, _, _) {axes = array<i64: 1>} : *xf32""", opset=18),
+    Case("fold-layout", "out-of-range", """
+        x: 3x4xf32
+        k: 3xi64
+        a = [1] : 1xi64
+        y = Pad(x, k, _, a) : *xf32""", opset=18),
+    Case("fold-layout", "axis-out-of-rank", """
+        x: 3x4xf32
+        k = [1, 2, 3, 4] : 4xi64
+        a = [1, -1] : 2xi64
+        y = Pad(x, k, _, a) : *xf32""", opset=18),
+    Case("fold-pad", "axis-out-of-rank", """
+        x: 1x1x3xf32
+        w = [1.0] : 1x1x1xf32
+        k = [1, 2, 3, 4] : 4xi64
+        a = [2, -1] : 2xi64
+        p = Pad(x, k, _, a) : *xf32
+        y = Conv(p, w) : *xf32""", opset=18),
     Case("fold-layout", "out-of-range", """
         x: 3x4xf32
         k = [2.0, 3.0] : 2xf32

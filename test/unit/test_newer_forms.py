@@ -81,3 +81,31 @@ def test_the_same_numbers(case: Any, to: int, tmp_path: Path) -> None:
     x = np.random.default_rng(3).normal(size=case[4]).astype(np.float32)
     for a, b in zip(run(proto, {"x": x}), run(str(tmp_path / "new.onnx"), {"x": x}), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("op", "axis", "sizes", "shape", "opset"),
+    [
+        ("Softmax", 1, ("n", 3, "m"), (2, 3, 0), 14),
+        ("LogSoftmax", 0, ("n", 3, 2), (0, 3, 2), 14),
+        ("Hardmax", 2, (2, "n", "m", 3), (2, 0, 2, 3), 14),
+        ("Softmax", 1, ("n", 3, 2), (0, 3, 2), 13),
+        ("Softmax", 2, ("n", 3, "m"), (2, 3, 0), 13),
+    ],
+)
+def test_a_softmax_of_open_sizes_takes_no_elements(
+    op: str, axis: int, sizes: tuple[int | str, ...], shape: tuple[int, ...], opset: int, tmp_path: Path
+) -> None:
+    """A Reshape before opset 14 writes no size of 0 that is not in its operand."""
+    proto = onnx_model(
+        [oh.make_node(op, ["x"], ["y"], axis=axis)], {"x": (1, sizes)}, {"y": (1, sizes)}, {}, opset=9
+    )
+    onnx.save(proto, tmp_path / "old.onnx")
+    module = qdialect.load(tmp_path / "old.onnx")
+    RaiseOpsetPass().apply(Context(), module)
+    module.verify()
+    qdialect.save(module, tmp_path / "new.onnx")
+    assert [entry.version for entry in onnx.load(tmp_path / "new.onnx").opset_import] == [opset]
+    for size in (0, 2):
+        x = np.random.default_rng(3).normal(size=[n or size for n in shape]).astype(np.float32)
+        np.testing.assert_array_equal(run(str(tmp_path / "new.onnx"), {"x": x})[0], run(proto, {"x": x})[0])

@@ -52,6 +52,9 @@ def test_interpolated_pixels_are_those_of_onnxruntime(mode: str, cubic: float | 
 
 def test_a_factor_that_is_rounded_down_to_another_size_is_none():
     assert size_factor(4, 10) == 2.5
+    assert (
+        size_factor(5, 7) is None
+    )  # 5 times the float32 1.4 is less than 7, which onnx's inference does not round
     assert size_factor(7, 31) is None  # 31 / 7 in float32 is less, and 7 times that is 30
 
 

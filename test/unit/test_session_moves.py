@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from test_default_session import LEVELS, ONNX_TARGETS, compiled, run
 
+import qdialect
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+
 SELECTED = """g (float[2,3,5,4] x) => (float[?,?,?,?] y, float[2,3,5,4] e)
 <float[3] s = {0.02, 0.03, 0.05}, uint8[3] z = {100, 120, 90}, float r = {0.03}, uint8 o = {110}, float t = {0.04},
  uint8 u = {121}, float k = {0.1}> {
@@ -172,3 +176,46 @@ def test_a_session_fuses_nothing_at_scales_that_it_misreads(options: dict[str, A
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-6, atol=1e-12)
+
+
+OPEN = """g (float[N,2,H,W] x, LISTED k) => (float[?,2,?,?] y)
+<float s = {0.05}, uint8 z = {128}, int8[2,2,1,1] w = {50, -20, 30, 60}, float v = {0.02}, int8 o = {0},
+ int64[1] a = {2}, int64[1] seven = {7}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  e = DequantizeLinear(w, v, o)
+  c = Conv(d, e)
+  p = QuantizeLinear(c, s, z)
+  t = DequantizeLinear(p, s, z)
+  m = CALL
+  u = QuantizeLinear(m, s, z)
+  f = DequantizeLinear(u, s, z)
+  n = MaxPool<kernel_shape = [2, 2]>(f)
+  r = QuantizeLinear(n, s, z)
+  y = DequantizeLinear(r, s, z)
+}"""
+"""A session runs both kernels channels last, and moves a Transpose past what stands between."""
+
+
+@pytest.mark.parametrize(
+    ("call", "listed"),
+    [
+        ("CenterCropPad<axes = [-2]>(t, seven)", np.array([7])),
+        ("CenterCropPad<axes = [2]>(t, k)", np.array([3])),
+        ("Pad(t, k, , a)", np.array([1, 2])),
+        ('Resize<mode = "nearest", axes = [2]>(t, , k)', np.array([2], np.float32)),
+        ('Resize<mode = "nearest", axes = [2]>(t, , , k)', np.array([7])),
+    ],
+)
+def test_an_op_on_an_axis_whose_size_the_run_gives_is_moved_past(call: str, listed: Any):
+    """Sizes that onnx's inference loses are stated, so that the second compilation knows them too."""
+    kind = f"{'float' if listed.dtype == np.float32 else 'int64'}[{len(listed)}]"
+    model, result = compiled(OPEN.replace("CALL", call).replace("LISTED", kind), 21)
+    assert "NhwcMaxPool" in {node.op_type for node in result.graph.node} or "seven" not in call
+    feeds = {"x": np.random.default_rng(3).normal(size=(2, 2, 5, 4)).astype(np.float32), "k": listed}
+    wanted = run(model, feeds, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_array_equal(run(result, feeds, level), wanted)
+    again = import_model(result)
+    qdialect.compile(again)
+    assert export_model(again) == result
