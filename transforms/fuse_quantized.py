@@ -2,9 +2,11 @@
 Fuse dequantize, op, quantize into the op on quantized types.
 
     qcast(op(dcast(a), dcast(b), ...))  ->  op(a, b, ...)
+    op(a, b, ...) : T, all constant     ->  quantized constant
 
-Exact: by the definition of ops on quantized types. A linear op is fused without the quantize too, int8 in, float out,
-also if the quantize is per axis, which no integer kernel supports.
+Exact: by the definition of ops on quantized types; onnxruntime computes the op of constants in float. A linear op is
+fused without the quantize too, int8 in, float out, also if the quantize is per axis, which no integer kernel
+supports.
 """
 
 from collections.abc import Sequence
@@ -19,6 +21,7 @@ from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import constant, under
 from qdialect.patterns.cleanup import cast_patterns
+from qdialect.patterns.constants import ComputeQuantized
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
@@ -134,4 +137,4 @@ class FuseQuantizedPass(RewritePass):
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FuseQuantized(), *cast_patterns()]
+        return [FuseQuantized(), ComputeQuantized(), *cast_patterns()]

@@ -5,6 +5,7 @@ Infer unknown types and sizes of results, from operands, attributes and computed
     Reshape(x, computed list) : ?x?      ->  Reshape(x, [2, 3]) : 2x3        the list becomes a constant
     qcast(x : 2x3) : ?x?, likewise dcast, scast  ->  2x3                     a cast has one shape on both sides
     Max(x : ?x?, c : 3x1) : ?x?          ->  3x?                             c is broadcast to the result
+    Scan(s : 2x3, x : 4x5) {a : ?x?, b : ?}  ->  {a : 2x3, b : 5}            a state keeps its shape, x is cut
 
 Exact: no element changes. One sweep, operands first: a list is computed when the first result depends on it, and no op
 is computed twice. ONNX's own inference has run when the model was read; it stops at lists that only onnxruntime can

@@ -42,7 +42,8 @@ from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
-from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied, run_beside
+from qdialect.patterns.computing import run_beside
+from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied
 from qdialect.patterns.parts import ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
@@ -264,7 +265,7 @@ def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> A
     nodes = Nodes()
     inputs = [nodes.constant(array) for array in operands]
     result = nodes.append(copied(op, inputs, [tensor_type(Float32Type(), (256,))]))
-    return run_beside(before, nodes, [result])[0]
+    return run_beside(before, nodes.ops, [result])[0]
 
 
 class LowerToTablePass(TargetPass):

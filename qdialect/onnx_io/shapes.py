@@ -162,10 +162,11 @@ def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
             _resize(use.operation.results[0], like, rewriter)
 
 
-def inside_first(op: Operation) -> Iterator[Operation]:
-    """All operations in `op` in post-order: subgraphs before their op, `op` last."""
+def inside_first(op: Operation) -> Iterator[Operation | Block]:
+    """All operations in `op` in post-order: subgraphs before their op, `op` last. Each block comes before its ops."""
     for region in op.regions:
         for block in region.blocks:
+            yield block
             for inner in block.ops:
                 yield from inside_first(inner)
     yield op
@@ -178,9 +179,33 @@ def infer_unknown(module: Operation, newer: AbstractSet[Operation] = frozenset()
     """
     learnt: set[SSAValue] = set()
     for op in list(inside_first(module)):
+        if isinstance(op, Block):
+            learnt.update(infer_arguments(op))
+            continue
         if is_typed(op) and (is_complete(op) or (op not in newer and learnt.isdisjoint(op.operands))):
             continue
         learnt.update(infer(op))
+
+
+def infer_arguments(block: Block) -> list[SSAValue]:
+    """Infer the types of a subgraph's arguments from the op's operands; returns those that became more precise."""
+    op = block.parent_op()
+    promise = None if op is None else op.get_trait(Carries)
+    learnt: list[SSAValue] = []
+    if promise is None or not isinstance(op, OnnxOp):
+        return learnt
+    for slot in promise.slots(op):
+        if (inside := argument(op, slot)) is None or slot.operand is None:
+            continue
+        type = op.operands[slot.operand].type if slot.stacked or promise.keeps_shapes else None
+        if slot.stacked and isinstance(type, TensorType):
+            sizes = list(type.get_shape())
+            if -len(sizes) <= slot.axis < len(sizes):
+                del sizes[slot.axis]
+            type = tensor_type(type.element_type, tuple(sizes))
+        if isinstance(type, TensorType) and _says_more(type, inside):
+            learnt.append(PlainRewriter.replace_value_with_new_type(inside, type))
+    return learnt
 
 
 def infer(op: Operation) -> list[SSAValue]:

@@ -11,7 +11,15 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names
+from qdialect.ir.names import (
+    QUANTIZED,
+    location,
+    node_name,
+    result_names,
+    tensor_name,
+    tensor_names,
+    value_name,
+)
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant, under
 from qdialect.patterns.computing import quantized_constant
@@ -63,10 +71,12 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     """The quantized value under a cast, or a constant as one, inserted before `before`."""
     if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
-    stored = known_constant(value)
+    stored, name = known_constant(value), value_name(value)
     if element_of(value.type) != storage_element(type):
-        stored = quantized_constant(stored, type)
+        stored, name = quantized_constant(stored, type), name and f"{name}{QUANTIZED}"
     integers = ConstantOp.of(stored, with_element(value.type, type))
+    if name:
+        integers.location = location("", [name])
     rewriter.insert_before(before, [integers])
     return integers.results[0]
 

@@ -10,7 +10,7 @@ from math import prod
 from typing import Literal, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
@@ -28,10 +28,12 @@ from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
+from qdialect.numerics import Array
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.onnx_io.shapes import (
     has_size_of_operand,
     infer,
+    infer_arguments,
     inside_first,
     is_complete,
     is_left_open,
@@ -97,7 +99,7 @@ def _is_written_copy(op: OnnxOp) -> bool:
     return all(isinstance(use.operation, YieldOp) for use in op.results[0].uses)
 
 
-def _foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
+def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
     """
     True if an op that can be computed from constants may become one; `Blocked` if it must not. growth: bytes of the
     results per byte of the operands, at most, where the results have more than `SMALL_RESULT`.
@@ -225,13 +227,15 @@ class Computation:
             if op.value is not None:
                 self._known.update(op.results)
             return
+        if op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None:
+            self._dequantized.difference_update(parameter.owner for parameter in op.operands[1:])
         if not _computable(op, self._known) or _is_written_copy(op):
             return
         if any(static_shape(r) is None for r in op.results):  # as of what a branch yields, folded since
             infer(op)
         dequantizes = op.get_trait(DequantizeForm) is not None
         stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))
-        can = _foldable(op, MAX_GROWTH * (FLOAT_BYTES if dequantizes else 1))
+        can = foldable(op, MAX_GROWTH * (FLOAT_BYTES if dequantizes else 1))
         if stays:
             if can is True:
                 self._dequantized.add(op)
@@ -305,6 +309,17 @@ class Computation:
         return new
 
 
+def run_beside(op: Operation, ops: Sequence[Operation], outputs: Sequence[SSAValue]) -> list[Array]:
+    """What onnxruntime computes by `ops` of constants, in front of `op` while it runs. Raises UserError."""
+    insert_before(op, *ops)
+    try:
+        computed = [one for one in ops if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
+        return [tensor.array() for tensor in evaluate(computed, outputs).values()]
+    finally:
+        for one in reversed(ops):
+            remove(one)
+
+
 def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     """
     Infer the unknown types and sizes of results, operands first, and compute the lists that they
@@ -313,6 +328,9 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     computation = Computation(module)
     learnt = set(known)
     for one in list(inside_first(module)):
+        if isinstance(one, Block):
+            learnt.update(infer_arguments(one))
+            continue
         if not is_complete(one):
             lists = [o for o in one.operands if computation.is_waiting(o) and is_list(o)]
             learnt.update(computation.compute(lists))

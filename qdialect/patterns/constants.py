@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.ir import OpResult
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import expressed_type, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.errors import UserError
+from qdialect.ir.build import copied
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant, constant_array, static_shape
+from qdialect.ir.values import constant, constant_array, is_constant, real_constant, static_shape
 from qdialect.onnx_io.shapes import infer
-from qdialect.patterns.computing import quantized_constant
+from qdialect.patterns.computing import MAX_GROWTH, foldable, quantized_constant, run_beside
 from qdialect.promises.control import Carries
 from qdialect.promises.defaults import TakesNumbers
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
@@ -38,6 +44,40 @@ class RequantizeConstant(OnOp[QuantizeOp]):
             return
         floats = from_array(np.asarray(real.element_type.dequantize(tensor.array())))
         rewriter.replace(op, [ConstantOp.of(quantized_constant(floats, op.element_type), op.results[0].type)])
+
+
+def _real(value: SSAValue) -> TensorAttr:
+    """The real numbers of a constant, or its elements if its type is not quantized."""
+    tensor = constant(value) if quantized_of(value.type) is None else None
+    return tensor or from_array(np.asarray(real_constant(value)))
+
+
+class ComputeQuantized(OnOp[OnnxOp]):
+    """An op with quantized results that depends on constants alone: quantized constants."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        if not issubclass(op_class, OnnxOp) or op_class.SCHEMA is None or op_class.SCHEMA.domain:
+            return False
+        return not op_class.SCHEMA.regions and op_class.has_trait(Pure)
+
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+        types = [type for result in op.results if (type := quantized_of(result.type)) is not None]
+        is_known = bool(op.operands) and all(map(is_constant, op.operands))
+        if not is_known or not types or len(types) < len(op.results):
+            return None
+        if any(not isinstance(type.expressed, Float32Type) for type in types):
+            return None  # kernels of half precision differ
+        unblocked(foldable(op, MAX_GROWTH))
+        operands = [ConstantOp.of(_real(value)) for value in op.operands]
+        real = copied(op, [one.results[0] for one in operands], [expressed_type(r.type) for r in op.results])
+        try:
+            arrays = run_beside(op, [*operands, real], real.results)
+        except UserError as error:
+            return Blocked("not-computable", str(error))
+        stored = [quantized_constant(from_array(a), type) for a, type in zip(arrays, types, strict=True)]
+        constants = [ConstantOp.of(t, r.type) for t, r in zip(stored, op.results, strict=True)]
+        rewriter.replace(op, constants, [one.results[0] for one in constants])
+        return None
 
 
 class ReadConstant(OnOp[StorageCastOp]):

@@ -11,17 +11,16 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import float_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.forms.arithmetic import EndsArithmetic
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
-from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.oracle.session import evaluate
+from qdialect.patterns.computing import run_beside
 from qdialect.patterns.parts import BEHIND, ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
@@ -172,17 +171,6 @@ def _numbers() -> Array:
     return np.concatenate([near, far, -far]).astype(np.float32)
 
 
-def run_beside(op: Operation, nodes: Nodes, outputs: Sequence[SSAValue]) -> list[Array]:
-    """What onnxruntime computes by `nodes` of constants, in front of `op` while it runs. Raises UserError."""
-    insert_before(op, *nodes.ops)
-    try:
-        ops = [one for one in nodes.ops if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
-        return [tensor.array() for tensor in evaluate(ops, outputs).values()]
-    finally:
-        for one in reversed(nodes.ops):
-            remove(one)
-
-
 def _operand(value: SSAValue | None, places: Mapping[SSAValue, int]) -> int | bytes | None:
     if value is None:
         return None
@@ -213,7 +201,7 @@ def _computed_by(chain: Sequence[OnnxOp], source: SSAValue) -> Array | None:
 
 def _run(beside: Operation, nodes: Nodes, output: SSAValue) -> Array | None:
     try:
-        return run_beside(beside, nodes, [output])[0]
+        return run_beside(beside, nodes.ops, [output])[0]
     except UserError:
         return None
 

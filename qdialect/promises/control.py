@@ -31,6 +31,8 @@ class Slot(NamedTuple):
     """Index in the terminator of each region."""
     stacked: bool = False
     """True if the values of all iterations are one tensor outside, along an additional axis."""
+    axis: int = 0
+    """That axis of an operand."""
 
     def inner(self, type: UniformType) -> UniformType | Blocked:
         """The type inside the subgraph for a type outside."""
@@ -45,6 +47,8 @@ class Carries(Promise):
     """The slots by the operator's definition."""
     branches: bool = False
     """True if exactly one of the subgraphs runs, once."""
+    keeps_shapes: bool = False
+    """True if a state has one shape in all iterations."""
 
     def slots(self, op: OnnxOp) -> list[Slot]:
         """The slots, without those that a subgraph of an invalid model does not have."""
@@ -111,9 +115,13 @@ def _scan(op: OnnxOp) -> list[Slot]:
     operands, results = _places(op.inputs), _places(op.outputs)
     states = len(operands) - op.int_attr("num_scan_inputs", 1)
     results += [None] * (states - len(results))
+    axes = [0] * states + [*(op.ints_attr("scan_input_axes") or ()), *[0] * len(operands)]
     return [
         *(Slot(results[k], operands[k], k, k) for k in range(states)),
-        *(Slot(operand=operands[k], argument=k, stacked=True) for k in range(states, len(operands))),
+        *(
+            Slot(operand=operands[k], argument=k, stacked=True, axis=axes[k])
+            for k in range(states, len(operands))
+        ),
         *(
             Slot(results[k], yielded=k, stacked=True)
             for k in range(states, len(results))
@@ -125,5 +133,5 @@ def _scan(op: OnnxOp) -> list[Slot]:
 CONTROL: dict[tuple[str, str], Carries] = {
     ("", "If"): Carries(_if, branches=True),
     ("", "Loop"): Carries(_loop),
-    ("", "Scan"): Carries(_scan),
+    ("", "Scan"): Carries(_scan, keeps_shapes=True),
 }
