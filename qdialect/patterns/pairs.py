@@ -189,12 +189,14 @@ class PairWriter:
 
 
 def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
-    """Merge equal storage casts of a block, so that their users share casts."""
+    """Merge equal storage casts of a block and of those around it, so that their users share casts."""
     first: dict[tuple[SSAValue, Attribute, Block | None], SSAValue] = {}
     for op in operations(module):
         if isinstance(op, StorageCastOp):
-            result = op.results[0]
-            known = first.setdefault((op.operands[0], result.type, op.parent), result)
+            result, block = op.results[0], op.parent
+            while block is not None and (op.operands[0], result.type, block) not in first:
+                block = block.parent_block()
+            known = first.setdefault((op.operands[0], result.type, block or op.parent), result)
             if known is not result:
                 rewriter.replace(op, [], [known])
 
