@@ -282,24 +282,69 @@ def settle_nodes(module: ModuleOp) -> None:
         op.location = location(fresh(name), tensor_names(op))
 
 
+class _Claims:
+    """The names that results have: each goes to the first that claims it, and to no other tensor."""
+
+    def __init__(self, ops: Sequence[Operation], names: UniqueNames) -> None:
+        ends = (op for op in ops if isinstance(op, YieldOp))
+        yielded = {
+            stored_value(value) for op in ends for value in op.operands
+        }  # called as the subgraph states
+        named = (op for op in ops if type(op) not in _OF_OTHERS and not is_parameter(op))
+        rows = (row for op in named for row in zip(result_names(op), op.results, strict=True))
+        self._free = {name for name, result in rows if name and result not in yielded}
+        self._names = names
+        self._constants: dict[tuple[Block | None, str], list[tuple[TensorAttr, str]]] = {}
+        names.take(*self._free)
+
+    def fix(self, *names: str) -> None:
+        """Take names that the graph states for its inputs and outputs."""
+        self._names.take(*names)
+        self._free.difference_update(names)
+
+    def claim(self, name: str) -> str:
+        """`name`, or a new one if another tensor has it."""
+        if name not in self._free:
+            return self._names.fresh(name)
+        self._free.remove(name)
+        return name
+
+    def alike(self, op: Operation, name: str, settled: str = "") -> str:
+        """
+        The name of the constant `op`, called `name`; empty for other ops. One constant in the file, whatever types its
+        integers are read as. settled: its name if that is known.
+        """
+        if not isinstance(op, ConstantOp) or op.value is None:
+            return ""
+        others = self._constants.setdefault((op.parent, name), [])
+        same = next((as_named for value, as_named in others if value == op.value), "")
+        others.append((op.value, settled or same or self.claim(name)))
+        return others[-1][1]
+
+
 def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
-    """The names of results that have one, or that graphs and subgraphs state for their outputs; each goes to one."""
+    """
+    The names of results that have one, or that graphs and subgraphs state for their outputs. Each goes to the first
+    that has it; the others get one that no result has.
+    """
     settled: dict[SSAValue, str] = {}
-    alike: dict[tuple[Block | None, str], list[tuple[TensorAttr, str]]] = {}
+    claims = _Claims(ops, names)
+    claim = claims.claim
 
     def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
         end = block.last_op
         stated, inputs = stated_names(results), _inputs(block)
         if fixed:
-            names.take(*inputs, *stated)
+            claims.fix(*inputs, *stated)
         else:
             for name in inputs:
-                names.fresh(name or "arg")
+                claim(name or "arg")
             unnamed = [""] * (0 if end is None else len(end.operands) - len(stated))
-            stated = [names.fresh(n or "out") for n in [*stated, *unnamed]]
+            stated = [claim(n or "out") for n in [*stated, *unnamed]]
         for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
             if isinstance(value, OpResult) and value.op.parent is block:
                 settled.setdefault(value, name)
+                claims.alike(value.op, name, name)
 
     for op in ops:
         if type(op) is FuncOp:
@@ -307,14 +352,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
             continue
         for result in () if is_parameter(op) else op.results:
             if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
-                known = settled.get(result)
-                if known is None and isinstance(op, ConstantOp) and op.value is not None:
-                    # One constant in the file, whatever types its integers are read as.
-                    others = alike.setdefault((op.parent, name), [])
-                    same = next((as_named for value, as_named in others if value == op.value), None)
-                    known = same or names.fresh(name)
-                    others.append((op.value, known))
-                settled[result] = known or names.fresh(name)
+                settled[result] = settled.get(result) or claims.alike(op, name) or claim(name)
         for block in (block for region in op.regions for block in region.blocks):
             end = block.last_op
             enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)

@@ -1,0 +1,169 @@
+"""The second compilation writes the bytes of the first: constants, types in subgraphs, and names that others have."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+from onnx.parser import parse_model
+from xdsl.context import Context
+
+from qdialect.compiler.compilation import compile
+from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.ir.values import known_array
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle import session as oracle
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.transforms.fuse_quantized import FuseQuantizedPass
+from qdialect.transforms.raise_qdq import RaiseQdqPass
+
+HEAD = '<ir_version: 10, opset_import: ["" : 21]>'
+
+
+def compiled(model: ModelProto, target: str, **options: Any) -> ModelProto:
+    source = ModelProto()
+    source.CopyFrom(model)  # importing takes large tensors out of the message
+    module = import_model(source)
+    compile(module, target, **options)
+    return export_model(module)
+
+
+def assert_stays(text: str, target: str = "onnxruntime", **options: Any) -> ModelProto:
+    first = compiled(parse_model(f"{HEAD} {text}"), target, **options)
+    assert str(compiled(first, target, **options)) == str(first)
+    return first
+
+
+def of_constants(node: str, result: str = "uint8 rz = {7}") -> str:
+    return f"""g () => (float[2,3] y)
+        <uint8[2,3] w = {{5, 200, 17, 90, 128, 255}}, float ws = {{0.03}}, uint8 wz = {{128}},
+         float rs = {{0.05}}, {result}> {{
+            d = DequantizeLinear(w, ws, wz)
+            f = {node}
+            q = QuantizeLinear(f, rs, rz)
+            y = DequantizeLinear(q, rs, rz)
+        }}"""
+
+
+def fused(text: str) -> Any:
+    module = import_model(parse_model(f"{HEAD} {text}"))
+    for one in (RaiseQdqPass(), FuseQuantizedPass()):
+        one.apply(Context(), module)
+    return module
+
+
+@pytest.mark.parametrize("node", ["Neg(d)", "Add(d, d)", "Mul(d, ws)", "Where(c, d, ws)"])
+def test_an_op_on_quantized_constants_is_one(node: str):
+    text = of_constants(node, "uint8 rz = {128}, bool[2,3] c = {1, 0, 0, 1, 1, 0}")
+    [expected] = oracle.run(parse_model(f"{HEAD} {text}"), {})
+    module = fused(text)
+    constants = [op for op in module.walk() if isinstance(op, ConstantOp) and op.value is not None]
+    [stored] = [known_array(op.results[0]) for op in constants if op.results[0].first_use is not None]
+    np.testing.assert_array_equal((stored.astype(np.float32) - 128) * np.float32(0.05), expected)
+
+
+def test_an_op_that_onnxruntime_cannot_compute_stays():
+    """It has no Mod of floats that is not C's."""
+    text = of_constants("Mod(d, ws)")
+    assert {remark.blocked.id for remark in remarks_of(fused(text))} == {"not-computable"}
+
+
+def test_a_scale_that_is_dequantized_is_constant():
+    """It became a number when weights became floats, so that the cast had a type when it was read again."""
+    model = assert_stays("""g (float[3,4] x) => (int16[3,4] y)
+        <int8[3,2] c = {-73, -36, -17, 53, 60, 127}, float s = {0.03}, int8 z = {-128}> {
+            d = DequantizeLinear(c, s, z)
+            y = QuantizeLinear<axis = 1, block_size = 2, output_dtype = 5>(x, d)
+        }""")
+    assert [node.op_type for node in model.graph.node] == ["QuantizeLinear"]
+
+
+SCAN = """g (float[4,3,2] x) => (float[?,?] last, float[?,?,?] all)
+    <int64[1] n = {3}, int64[1] k = {2}, float s = {0.03}, uint8 z = {128}> {
+        m = Abs(n)
+        shape = Concat<axis = 0>(m, k)
+        zero = ConstantOfShape(shape)
+        last, all = Scan<num_scan_inputs = 1, scan_input_axes = [AXIS], body = step
+            (float[?,?] state, float[?,?] one) => (float[?,?] next, float[?,?] out) {
+                sum = Add(state, one)
+                q = QuantizeLinear(sum, s, z)
+                next = DequantizeLinear(q, s, z)
+                out = Identity(next)
+            }>(zero, moved)
+    }"""
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "generic"])
+def test_a_scan_over_what_has_a_computed_shape(target: str):
+    """The body stated the sizes of its inputs the second time only, and the first state had another name."""
+    text = SCAN.replace("AXIS", "1").replace("moved", "x").replace("n = {3}", "n = {4}")
+    [scan] = [node for node in assert_stays(text, target).graph.node if node.op_type == "Scan"]
+    [body] = [attribute.g for attribute in scan.attribute if attribute.name == "body"]
+    sizes = [[d.dim_value for d in i.type.tensor_type.shape.dim] for i in body.input]
+    assert sizes == [[4, 2], [4, 2]]
+
+
+@pytest.mark.parametrize("state", ["float[?,?]", "float[3,2]"])
+def test_a_state_of_zeros_keeps_its_name(state: str):
+    model = assert_stays(
+        SCAN.replace("AXIS", "0").replace("moved", "x").replace("float[?,?] state", f"{state} state")
+    )
+    assert "Constant" not in "".join(tensor.name for tensor in model.graph.initializer)
+
+
+def test_readings_in_a_branch_and_around_it_are_one():
+    model = assert_stays("""g (uint8[2,5] x, bool c) => (uint8[2,5] y)
+        <float s = {0.015625}, float t = {0.025}, float u = {0.02}, uint8 z = {0}> {
+            v = DequantizeLinear(x, s, z)
+            y = If(c) <
+                then_branch = yes () => (uint8[2,5] o) { o = Identity(x) },
+                else_branch = no () => (uint8[2,5] p) {
+                    d = DequantizeLinear(x, s, z)
+                    q = QuantizeLinear(d, t, z)
+                    e = DequantizeLinear(q, s, z)
+                    n = Neg(e)
+                    r = QuantizeLinear(n, s, z)
+                    f = DequantizeLinear(r, s, z)
+                    m = Mean(f, v, f)
+                    p = QuantizeLinear(m, u, z)
+                }
+            >
+        }""")
+    [branch] = [a.g for n in model.graph.node for a in n.attribute if a.name == "else_branch"]
+    assert [node.input[0] for node in branch.node if node.op_type == "DequantizeLinear"].count("x") == 1
+
+
+def test_a_pair_of_its_own_takes_no_name_of_another_tensor():
+    """Tensorrt has a pair for each operand of a join: the second was called `q_1`, and `q_1` then `q_1_1`."""
+    model = assert_stays(
+        """g (float[2,3] x, float[2,3] w) => (float[2,3] y)
+        <float s = {0.03}, float t = {0.02}, int8 z = {0}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            m = Mul(d, d)
+            q_1 = QuantizeLinear(w, t, z)
+            e = DequantizeLinear(q_1, t, z)
+            y = Add(m, e)
+        }""",
+        "tensorrt",
+    )
+    assert "q_1_dequantized" in {name for node in model.graph.node for name in node.output}
+    assert not any("q_1_1" in name for node in model.graph.node for name in node.output)
+
+
+def test_a_constant_that_is_an_output_too_is_one():
+    """Its integers are the output; what reads its real numbers had a constant of its own, with another name."""
+    model = assert_stays(
+        """g (float[2,3] x) => (float[2,3] y, float[2,3] w)
+        <uint8[2,3] c = {5, 200, 17, 90, 128, 255}, float s = {0.03}, uint8 z = {0}> {
+            d = DequantizeLinear(c, s, z)
+            w = Relu(d)
+            q = QuantizeLinear(x, s, z)
+            e = DequantizeLinear(q, s, z)
+            y = Mean(e, d)
+        }""",
+        "generic",
+        integer_io=True,
+    )
+    assert {"w", "w_1"}.isdisjoint(tensor.name for tensor in model.graph.initializer)
