@@ -26,6 +26,7 @@ from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
 from qdialect.ir.place import end_of
 from qdialect.ir.symbols import DIMS, symbol_names
+from qdialect.onnx_io.carried import yielded_types
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
     strings,
@@ -34,7 +35,6 @@ from qdialect.onnx_io.export_attributes import (
     write_type,
 )
 from qdialect.onnx_io.parts import messages
-from qdialect.onnx_io.shapes import yielded_types
 from qdialect.promises.shapes import LosesSizes
 
 if TYPE_CHECKING:

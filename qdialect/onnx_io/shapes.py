@@ -14,15 +14,13 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, TensorType, UnrankedTensorType, i1, i32, i64
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
-from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, YieldOp, onnx_opset
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
-    OptionalType,
-    SequenceType,
     element_of,
     known_element,
     quantized_of,
@@ -35,10 +33,10 @@ from qdialect.forms.foreign import StandsFor
 from qdialect.forms.table import form_of
 from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
+from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
 from qdialect.onnx_io.one_node import SMALL, Typed, infer_results
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
-from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
@@ -53,18 +51,14 @@ CASTS = 21
 Cast = QuantizeOp | DequantizeOp | StorageCastOp
 
 
-def _is_known(value: SSAValue) -> bool:
-    return not (isinstance(value.type, UnrankedTensorType) or element_of(value.type) == ANY)
-
-
 def is_complete(op: Operation) -> bool:
     """True if the types of all results are known, with all sizes."""
-    return all(static_shape(result) is not None and _is_known(result) for result in op.results)
+    return all(static_shape(result) is not None and is_known(result) for result in op.results)
 
 
 def is_typed(op: Operation) -> bool:
     """True if the element types and ranks of all results are known."""
-    return all(map(_is_known, op.results))
+    return all(map(is_known, op.results))
 
 
 def is_list(value: SSAValue) -> bool:
@@ -114,7 +108,7 @@ def fits(value: SSAValue, op: OnnxOp, *, retyped: bool = False) -> bool:
     if not isinstance(result, TensorType) or (not retyped and element_of(known) != element_of(result)):
         return False
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    stated = isinstance(value.owner, OnnxOp | QuantizeOp) or _is_stacked(op.results[0])
+    stated = isinstance(value.owner, OnnxOp | QuantizeOp) or is_stacked(op.results[0])
     if not retyped and block is op.parent and not stated:
         return False  # a graph that yields it would state a less precise result
     if isinstance(known, UnrankedTensorType):
@@ -142,7 +136,7 @@ def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
     result = op.results[0].type
     if value.type == result:
         return value
-    if not _can_learn(value, op) or _is_stacked(op.results[0]):
+    if not _can_learn(value, op) or is_stacked(op.results[0]):
         _resize_casts(op.results[0], value.type, rewriter)
         return value
     place = op.operands.index(value)
@@ -187,27 +181,6 @@ def infer_unknown(module: Operation, newer: AbstractSet[Operation] = frozenset()
         learnt.update(infer(op))
 
 
-def infer_arguments(block: Block) -> list[SSAValue]:
-    """Infer the types of a subgraph's arguments from the op's operands; returns those that became more precise."""
-    op = block.parent_op()
-    promise = None if op is None else op.get_trait(Carries)
-    learnt: list[SSAValue] = []
-    if promise is None or not isinstance(op, OnnxOp):
-        return learnt
-    for slot in promise.slots(op):
-        if (inside := argument(op, slot)) is None or slot.operand is None:
-            continue
-        type = op.operands[slot.operand].type if slot.stacked or promise.keeps_shapes else None
-        if slot.stacked and isinstance(type, TensorType):
-            sizes = list(type.get_shape())
-            if -len(sizes) <= slot.axis < len(sizes):
-                del sizes[slot.axis]
-            type = tensor_type(type.element_type, tuple(sizes))
-        if isinstance(type, TensorType) and _says_more(type, inside):
-            learnt.append(PlainRewriter.replace_value_with_new_type(inside, type))
-    return learnt
-
-
 def infer(op: Operation) -> list[SSAValue]:
     """Infer the types of an op's results from its operands; returns the results whose types became more precise."""
     before = [result.type for result in op.results]
@@ -235,7 +208,7 @@ def _learn(op: OnnxOp) -> None:
         return
     shape = shape_of(op.operands[0].type) if (columns := op.get_trait(Columns)) is not None else None
     if op.regions:
-        _set(op.results, _yielded(op))
+        _set(op.results, types_outside(op))
     elif columns is not None and shape:
         count = op.int_attr(columns.attribute, DYNAMIC)
         _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
@@ -298,73 +271,6 @@ def _of_parts(op: OnnxOp) -> Typed:
     return types, names
 
 
-def _yielded(op: OnnxOp) -> list[Attribute | None]:
-    """Result types that follow from subgraphs: equal in all branches; kept or stacked over iterations."""
-    types: list[Attribute | None] = [None] * len(op.results)
-    promise = op.get_trait(Carries)
-    slots = [] if promise is None else promise.slots(op)
-    rounds = _rounds(op, slots)
-    for slot in slots:
-        alternatives = {value.type for _, _, value in yields(op, slot)}
-        if slot.operand is not None and (inside := argument(op, slot)) is not None:
-            alternatives |= {op.operands[slot.operand].type, inside.type}  # else the shape may change
-        if slot.result is None or len(alternatives) != 1:
-            continue
-        type = alternatives.pop()
-        if not slot.stacked:
-            types[slot.result] = type
-        elif isinstance(type, TensorType) and rounds is not None:
-            types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
-    return types
-
-
-def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
-    """
-    The types that a subgraph yields, refined by the result types of its op: a session that runs no iteration takes the
-    sizes of an empty stack from them.
-    """
-    end = region.block.last_op
-    types: list[Attribute] = [] if end is None else [value.type for value in end.operands]
-    promise = op.get_trait(Carries)
-    if promise is None:
-        return types
-    for slot in promise.slots(op):
-        if slot.result is None or slot.yielded is None or not (slot.stacked or promise.branches):
-            continue  # the shape of a state may change
-        result, type = op.results[slot.result].type, types[slot.yielded]
-        if slot.stacked:
-            shape = shape_of(result) if _stacks_first(op) else None
-            result = tensor_type(known_element(result), shape[1:]) if shape else type
-        types[slot.yielded] = result if _is_more(result, type) else type
-    return types
-
-
-def _is_stacked(value: SSAValue) -> bool:
-    """True if the one use of a value is to be stacked: the op around the subgraph states its sizes."""
-    use = next(iter(value.uses), None)
-    if use is None or not value.has_one_use() or not isinstance(use.operation, YieldOp):
-        return False
-    op = use.operation.parent_op()
-    promise = None if op is None else op.get_trait(Carries)
-    if not isinstance(op, OnnxOp) or promise is None or not _stacks_first(op):
-        return False
-    return any(slot.stacked and slot.yielded == use.index for slot in promise.slots(op))
-
-
-def _stacks_first(op: OnnxOp) -> bool:
-    """True if the iterations of a Loop or Scan are along axis 0 of what they read and write."""
-    return not any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes")))
-
-
-def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
-    """Number of iterations of a Scan from its sliced inputs, DYNAMIC if unknown; None if not sliced along axis 0."""
-    if not _stacks_first(op):
-        return None
-    shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
-    sizes = {shape[0] for shape in shapes if shape} - {DYNAMIC}
-    return sizes.pop() if len(sizes) == 1 else DYNAMIC
-
-
 def _carriers(value: Any) -> Sequence[SSAValue]:
     """The operands of a QOperator node that its op takes as floats: all except a condition."""
     values = [v for (_, part), v in value.cells.items() if part == "v" and v is not None]
@@ -385,7 +291,7 @@ def _set(
             )  # inference knows the op that it computes
         elif type is not None and element_of(type) == ANY and (stated := element_of(result.type)) is not None:
             type = with_element(type, stated)
-        if type is not None and _says_more(type, result):
+        if type is not None and says_more(type, result):
             result = PlainRewriter.replace_value_with_new_type(result, type)
         if row and isinstance(result, OpResult) and len(row) == len(shape_of(result.type) or ()):
             name_sizes(result, row)
@@ -397,23 +303,3 @@ def _suits(element: UniformType, type: Attribute) -> bool:
     if element.is_per_tensor or shape is None:
         return element.is_per_tensor
     return element.axis is not None and shape[element.axis] in (DYNAMIC, len(element.scales))
-
-
-def _says_more(type: Attribute, value: SSAValue) -> bool:
-    """True if `type` refines the type of `value`: that is unknown, or lacks sizes."""
-    return not _is_known(value) or _is_more(type, value.type)
-
-
-def _is_more(type: Attribute, old: Attribute) -> bool:
-    if isinstance(old, SequenceType | OptionalType):
-        if not isinstance(type, SequenceType | OptionalType) or type.__class__ is not old.__class__:
-            return False
-        return _is_more(type.element, old.element)
-    if isinstance(old, UnrankedTensorType):
-        return isinstance(type, TensorType) and type.element_type == old.element_type
-    if not (isinstance(old, TensorType) and isinstance(type, TensorType)) or old == type:
-        return False
-    if old.element_type != type.element_type or old.get_num_dims() != type.get_num_dims():
-        return False
-    pairs = zip(old.get_shape(), type.get_shape(), strict=True)
-    return all(a in (b, DYNAMIC_INDEX) for a, b in pairs)

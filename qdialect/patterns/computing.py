@@ -29,11 +29,11 @@ from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
 from qdialect.numerics import Array
+from qdialect.onnx_io.carried import infer_arguments
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.onnx_io.shapes import (
     has_size_of_operand,
     infer,
-    infer_arguments,
     inside_first,
     is_complete,
     is_left_open,
