@@ -213,7 +213,7 @@ def test_integers_of_many_scales_are_not_all_tried(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(("size", "computed"), [(1 << 14, True), ((1 << 14) + 1, False)])
 def test_a_result_of_so_many_bytes_is_computed(size: int, computed: bool):
     op = last_op(f"k = [1.0] : 1xf32\nn = [{size}] : 1xi64\ny = Expand(k, n) : {size}xf32")
-    assert isinstance(computing._foldable(op, 2), Blocked) is not computed
+    assert isinstance(computing.foldable(op, 2), Blocked) is not computed
 
 
 @pytest.mark.parametrize(("of", "size", "long"), [("", 8, False), ("", 9, True), ("3x", 9, False)])
