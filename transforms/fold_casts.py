@@ -3,6 +3,7 @@ Fold inverse casts and merge equal ones.
 
     qcast(dcast(q)) : T -> T       ->  q
     qcast(dcast(q)) : T -> U       ->  scast(scast(q))     U repeats the one scale of T along an axis
+    qcast(dcast(qcast(dcast(q)) : T)) : U  ->  qcast(dcast(q)) : U     T and U differ in signedness
     dcast(qcast(dcast(q) : T) : T)  ->  dcast(q)     if not every integer survives the pair, but every real number does
     scast(scast(q)) : T -> i -> T  ->  q
     qcast(x) : T, qcast(x) : T     ->  one qcast, behind x; likewise where each x is a dcast of one value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.numerics import Array, bias_scale, quantize_bias, sum_scale
+from qdialect.numerics import Array, bias_scale, quantize_bias, requantize_multiplier, sum_scale
 
 SUMMED = 2**24
 """More terms than sums have, about."""
@@ -59,3 +59,9 @@ def overflow(ranges: Sequence[float]) -> bool:
     """True if a sum of `SUMMED` reals, or products of two, may be beyond float32; `ranges` are the reals' widths."""
     *_, one, other = [1.0, 1.0, *sorted(ranges)]
     return max(one * other, other) * SUMMED > float(np.finfo(np.float32).max)
+
+
+def multiplier_overflows(x_scale: Array, w_scale: Array, y_scale: Array) -> bool:
+    """True if what a kernel multiplies sums with, to get integers of the result, is beyond float32."""
+    with np.errstate(over="ignore"):
+        return not np.isfinite(requantize_multiplier(x_scale, w_scale, y_scale)).all()

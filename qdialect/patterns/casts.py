@@ -16,7 +16,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import under, under_dequantize
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP, are_alike
 from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
@@ -33,6 +33,15 @@ def _repeats(type: UniformType, other: UniformType) -> bool:
     return bool((other.scales == type.scales).all() and (other.zero_points == type.zero_points).all())
 
 
+def _requantized_alike(q: SSAValue, type: UniformType) -> SSAValue | None:
+    """The dequantized value of which `q`, which one user requantizes alike, is quantized to the steps of `type`."""
+    first = q.owner
+    if not isinstance(first, QuantizeOp) or not isinstance(first.operands[0].owner, DequantizeOp):
+        return None
+    only = q.has_one_use() and all(use.operation.results[0].has_one_use() for use in q.uses)
+    return first.operands[0] if only and type.round_trips and are_alike(first.element_type, type) else None
+
+
 class FoldRequantize(OnOp[QuantizeOp]):
     """qcast of a dcast."""
 
@@ -41,6 +50,9 @@ class FoldRequantize(OnOp[QuantizeOp]):
         if not isinstance(cast, DequantizeOp):
             return None
         q, type = cast.operands[0], op.element_type
+        if (source := _requantized_alike(q, type)) is not None:
+            rewriter.replace(op, [QuantizeOp(source, type)])
+            return None
         if q.type != op.results[0].type and not _repeats(cast.element_type, type):
             return Blocked("other-parameters", "a pair of casts with other parameters rounds a second time")
         if not type.round_trips:

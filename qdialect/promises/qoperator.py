@@ -180,6 +180,10 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
             types[place] = type
     if sums.overflow([_range(type) for type in (*types.values(), result) if type is not None]):
         return OVERFLOW
+    if linear is not None and result is not None:
+        x, w, y = (type.scales for type in (types[0], types[1], result))
+        if sums.multiplier_overflows(x, w, y):
+            return OVERFLOW
     bias = cells.get((2, "v"))
     if linear is None or bias is None:
         return Types(types, result)

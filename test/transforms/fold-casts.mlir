@@ -138,6 +138,53 @@ func.func @unmoved_other_scale(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) ->
   func.return %y : tensor<2x!quant.uniform<u8:f32, 0.03:13>>
 }
 
+// A requantize that a second one alone reads, to the same steps in the other signedness, is that one.
+
+// CHECK-LABEL: func.func @requantized_alike(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[Y:.*]] = quant.qcast %[[X]] : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @requantized_alike(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<i8:f32, 0.03:-115>> {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+  %a = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
+  %b = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.03:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %y = quant.qcast %b : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
+  func.return %y : tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
+}
+
+// Not if the steps differ, if it has another reader, or if it is no requantize: a fused op has integers of its type.
+
+// CHECK-LABEL: func.func @unmoved_requantized_twice(
+// CHECK-COUNT-4: quant.qcast
+// CHECK: func.return
+func.func @unmoved_requantized_twice(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<2x!quant.uniform<i8:f32, 0.03:-114>>, tensor<2x!quant.uniform<i8:f32, 0.04:-115>>, tensor<2xf32>) {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %a = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
+  %b = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.03:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %y = quant.qcast %b : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.03:-114>>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %c = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.04:13>>
+  %d = quant.dcast %c : tensor<2x!quant.uniform<u8:f32, 0.04:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %z = quant.qcast %d : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.04:-115>>
+  func.return %y, %z, %d : tensor<2x!quant.uniform<i8:f32, 0.03:-114>>, tensor<2x!quant.uniform<i8:f32, 0.04:-115>>, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_quantized_real(
+// CHECK-NEXT: quant.qcast %x
+// CHECK-NEXT: quant.dcast
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_quantized_real(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.03:-115>> {
+  %a = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
+  %b = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.03:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %y = quant.qcast %b : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
+  func.return %y : tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
+}
+
 // CHECK-LABEL: func.func @unmoved_other_bounds(
 // CHECK-NEXT: %[[X:.*]] = quant.dcast %q
 // CHECK-NEXT: quant.qcast %[[X]]

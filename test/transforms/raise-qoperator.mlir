@@ -116,6 +116,21 @@ func.func @unmoved_reals(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
 
 // -----
 
+// The reals are not, but the number that sums are multiplied with is.
+// CHECK-LABEL: func.func @unmoved_multiplier
+// CHECK: onnx.QLinearMatMul
+func.func @unmoved_multiplier(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[1.0e20] : tensor<f32>>} : () -> tensor<f32>
+  %ws = onnx.Constant() {value = #onnx.tensor<[0.05] : tensor<f32>>} : () -> tensor<f32>
+  %ys = onnx.Constant() {value = #onnx.tensor<[1.0e-20] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  // expected-remark@+1 {{[raise-qoperator: scale-overflow]}}
+  %y = onnx.QLinearMatMul(%x, %xs, %z, %x, %ws, %z, %ys, %z) : (tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x3xui8>
+  func.return %y : tensor<3x3xui8>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @unmoved_negative_scale
 // CHECK: onnx_ms.QLinearSigmoid
 func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
