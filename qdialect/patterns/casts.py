@@ -33,13 +33,13 @@ def _repeats(type: UniformType, other: UniformType) -> bool:
     return bool((other.scales == type.scales).all() and (other.zero_points == type.zero_points).all())
 
 
-def _requantized_alike(q: SSAValue, type: UniformType) -> SSAValue | None:
-    """The dequantized value of which `q`, which one user requantizes alike, is quantized to the steps of `type`."""
+def _requantized_alike(q: SSAValue, type: UniformType) -> QuantizeOp | None:
+    """The requantize that defines `q`, to the steps of `type`, if one user alone requantizes it to that."""
     first = q.owner
     if not isinstance(first, QuantizeOp) or not isinstance(first.operands[0].owner, DequantizeOp):
         return None
     only = q.has_one_use() and all(use.operation.results[0].has_one_use() for use in q.uses)
-    return first.operands[0] if only and type.round_trips and are_alike(first.element_type, type) else None
+    return first if only and type.round_trips and are_alike(first.element_type, type) else None
 
 
 class FoldRequantize(OnOp[QuantizeOp]):
@@ -50,8 +50,10 @@ class FoldRequantize(OnOp[QuantizeOp]):
         if not isinstance(cast, DequantizeOp):
             return None
         q, type = cast.operands[0], op.element_type
-        if (source := _requantized_alike(q, type)) is not None:
-            rewriter.replace(op, [QuantizeOp(source, type)])
+        if (first := _requantized_alike(q, type)) is not None:
+            once = QuantizeOp(first.operands[0], type)
+            once.location = first.location  # whose name the file has
+            rewriter.replace(op, [once])
             return None
         if q.type != op.results[0].type and not _repeats(cast.element_type, type):
             return Blocked("other-parameters", "a pair of casts with other parameters rounds a second time")

@@ -146,9 +146,9 @@ func.func @unmoved_other_scale(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) ->
 // CHECK-NEXT: func.return %[[Y]]
 func.func @requantized_alike(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<i8:f32, 0.03:-115>> {
   %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
   %a = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
   %b = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.03:13>> to tensor<2xf32>
-  // expected-remark@+1 {{[fold-casts: other-parameters]}}
   %y = quant.qcast %b : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
   func.return %y : tensor<2x!quant.uniform<i8:f32, 0.03:-115>>
 }

@@ -4,21 +4,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from guard_cases import parsed
 from onnx import ModelProto
 from onnx.parser import parse_model
 from xdsl.context import Context
 
 from qdialect.compiler.compilation import compile
 from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.dialects.quant import QuantizeOp
+from qdialect.ir.names import result_names
 from qdialect.ir.values import known_array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle import session as oracle
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.transforms.fold_casts import FoldCastsPass
 from qdialect.transforms.fuse_quantized import FuseQuantizedPass
 from qdialect.transforms.raise_qdq import RaiseQdqPass
 
-HEAD = '<ir_version: 10, opset_import: ["" : 21]>'
+HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>'
 
 
 def compiled(model: ModelProto, target: str, **options: Any) -> ModelProto:
@@ -167,3 +171,36 @@ def test_a_constant_that_is_an_output_too_is_one():
         integer_io=True,
     )
     assert {"w", "w_1"}.isdisjoint(tensor.name for tensor in model.graph.initializer)
+
+
+def test_a_requantize_in_front_of_a_node_in_the_other_signedness():
+    """The first became u8, as the target wants it, when it was read again; the pool, which stays, takes i8."""
+    text = """g (float[1,3,4,4] x, float[4,4] m) => (uint8[] y, float[] r)
+        <float s = {0.055}, int8 o = {9}, float t = {0.06}, int8 z = {3}, float u = {0.004}, int8 v = {-100},
+         int64[8] n = {0, 0, 1, 0, 0, 0, 0, 2}, float c = {-1}, uint8 w = {117}> {
+            f = MatMul(x, m)
+            q = QuantizeLinear(f, s, o)
+            r = DequantizeLinear(q, s, o)
+            p = Pad(r, n, c)
+            h = QuantizeLinear(p, t, z)
+            k = com.microsoft.QLinearGlobalAveragePool<channels_last = 0>(h, t, z, u, v)
+            l = DequantizeLinear(k, u, v)
+            y = QuantizeLinear(l, u, w)
+        }"""
+    first = assert_stays(text, exactness="exact")
+    assert "q_requantized" in {name for node in first.graph.node for name in node.output}
+
+
+def test_the_first_of_two_requantizes_keeps_its_name():
+    """The second, which a pass has written, has none in the file."""
+    u8, i8 = (f"tensor<2x!quant.uniform<{type}>>" for type in ("u8:f32, 0.03:13", "i8:f32, 0.03:-115"))
+    context, module = parsed(f"""
+        func.func @main(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> {i8} {{
+          %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+          %a = quant.qcast %x : tensor<2xf32> to {u8} loc(fused["node", "a"])
+          %b = quant.dcast %a : {u8} to tensor<2xf32>
+          %y = quant.qcast %b : tensor<2xf32> to {i8} loc(fused["other", "y"])
+          func.return %y : {i8}
+        }}""")
+    FoldCastsPass().apply(context, module)
+    assert [result_names(op) for op in module.walk() if isinstance(op, QuantizeOp)] == [["a"]]
