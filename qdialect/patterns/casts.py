@@ -119,11 +119,11 @@ class FoldStorageCasts(OnOp[StorageCastOp]):
 
 
 class MergeReadings(OnOp[StorageCastOp]):
-    """Merge equal storage casts of integers, so that requantizes of them are recognized as equal."""
+    """Merge equal storage casts, so that requantizes are recognized as equal, and the readers of integers as all."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
         source, type, block = op.operands[0], op.results[0].type, op.parent
-        if quantized_of(type) is None or block is None or block.first_op is None:
+        if block is None or block.first_op is None:
             return
         users = [use.operation for use in source.uses]
         same = [u for u in users if isinstance(u, StorageCastOp) and u.parent is block and _alike(u, op)]

@@ -204,3 +204,17 @@ def test_the_first_of_two_requantizes_keeps_its_name():
         }}""")
     FoldCastsPass().apply(context, module)
     assert [result_names(op) for op in module.walk() if isinstance(op, QuantizeOp)] == [["a"]]
+
+
+def test_integers_that_sums_alone_read():
+    """Two readings of one quantize are one in the file: read again, the quantize gave u8 to the sums."""
+    text = """g (float[2,3,4] x) => (int32[2,3,2] y, int32[2,3,5] z, float[2,3,4] r)
+        <float s = {0.035}, int8 o = {6}, int8[4,2] v = {33, -46, 30, -128, -31, 67, -83, 127}, int8 p = {31},
+         int8[4,5] w = {3, -6, 3, -8, -1, 7, -3, 27, 33, -46, 30, -128, -31, 67, -83, 127, 1, 2, 3, 4}> {
+            q = QuantizeLinear(x, s, o)
+            r = DequantizeLinear(q, s, o)
+            a = QuantizeLinear(r, s, o)
+            y = MatMulInteger(a, v, o, p)
+            z = MatMulInteger(q, w, o, p)
+        }"""
+    assert_stays(text, exactness="exact")
