@@ -120,3 +120,41 @@ def test_a_bias_of_a_product_of_one_i8_vector_runs(options: dict[str, Any]):
     wanted = run(model, x, LEVELS[0])
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-5)
+
+
+BESIDE = """g (float[2,3,4] x) => (float[2,3,5] y, float[2,3,5] o)
+<float s = {0.02}, int8 z = {3}, float v = {0.01}, int8 zero = {0}, float[5] b = {0.75, 0.26, -1.27, 0.04, 0.09},
+ int8[4,5] w = {3, -9, 20, 50, -60, 7, 8, 1, -2, 90, 11, 12, -13, 5, 6, 80, -70, 4, 2, 1}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear(w, v, zero)
+  m = MatMul(d, wd)
+  y = Add(m, b)
+  e = Tanh(m)
+  o = Mul(e, b)
+}"""
+
+
+@pytest.mark.parametrize("target", ONNX_TARGETS)
+def test_a_bias_that_another_op_reads_stays_for_it(target: str):
+    """The sum gets a bias of the product's rank, where a session would take the vector for that of a Gemm."""
+    model, result = compiled(BESIDE, 21, target=target)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 4)).astype(np.float32)}
+    for level in LEVELS:
+        for one, other in zip(run(result, x, level), run(model, x, LEVELS[0]), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_scales_along_an_axis_came_with_opset_13():
+    """ONNX's own casts have them from there on."""
+    text = """g (float[2,4] x) => (float[2,5] y)
+    <float[5] v = {0.01, 0.02, 0.03, 0.04, 0.05}, int8[5] zero = {0, 0, 0, 0, 0},
+     int8[4,5] w = {3, -9, 20, 50, -60, 7, 8, 1, -2, 90, 11, 12, -13, 5, 6, 80, -70, 4, 2, 1}> {
+      wd = DequantizeLinear<axis = 1>(w, v, zero)
+      y = MatMul(x, wd)
+    }"""
+    _, result = compiled(text, 13, target="generic")
+    assert [(node.domain, node.op_type) for node in result.graph.node] == [
+        ("", "DequantizeLinear"),
+        ("", "MatMul"),
+    ]
