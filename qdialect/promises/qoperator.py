@@ -36,7 +36,11 @@ class QOperator(Promise):
     forms: tuple[tuple[str, Kernel], ...]
 
 
-OVERFLOW = Blocked("scale-overflow", "reals of these scales are beyond float32", "quantize the model again")
+OVERFLOW = Blocked(
+    "scale-overflow",
+    "reals of these scales, or a kernel's multiplier, are beyond float32",
+    "quantize the model again",
+)
 STORAGE_WIDTHS = (2, 4, 8, 16, 32)
 
 Cells = Mapping[tuple[int | None, str], "SSAValue | None"]

@@ -109,7 +109,7 @@ func.func @unmoved_steps(%x : tensor<1x3x4x4xui8>) -> (tensor<1x3x4x4xui8>, tens
 func.func @unmoved_reals(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
   %xs = onnx.Constant() {value = #onnx.tensor<[1.0e20] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  // expected-remark@+1 {{reals of these scales are beyond float32; quantize the model again [raise-qoperator: scale-overflow]}}
+  // expected-remark@+1 {{reals of these scales, or a kernel's multiplier, are beyond float32; quantize the model again [raise-qoperator: scale-overflow]}}
   %y = onnx.QLinearMatMul(%x, %xs, %z, %x, %xs, %z, %xs, %z) : (tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x3xui8>
   func.return %y : tensor<3x3xui8>
 }
