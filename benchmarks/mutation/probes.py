@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ class Recorder:
 
     def __init__(self, root: Path, chosen: Sequence[Mutant], live: Live):
         self.seconds: dict[str, float] = {}
+        """Of processor time, which other work on the machine does not change much; -1 for a test that fails."""
+        self.failed: set[str] = set()
         self.tests: dict[str, dict[str, None]] = {mutant.key: {} for mutant in chosen}
         """By mutant. A file is in it where a fixture that its tests share makes the difference."""
         self.reached: dict[str, None] = {}
@@ -111,14 +114,16 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """What fails without a change tells nothing."""
-        before = self.seconds.get(report.nodeid, 0.0)
-        self.seconds[report.nodeid] = -1.0 if before < 0 or not report.passed else before + report.duration
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """A test."""
         self.contexts.append(item.nodeid)
+        begin = sum(os.times()[:4])
         done = yield
+        self.seconds[item.nodeid] = -1.0 if item.nodeid in self.failed else sum(os.times()[:4]) - begin
         self.contexts.pop()
         return done
 

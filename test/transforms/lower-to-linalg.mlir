@@ -166,3 +166,13 @@ func.func @unmoved_dynamic_shape(%a: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %e = onnx.Exp(%a) : (tensor<?x3xf32>) -> tensor<?x3xf32>
   func.return %e : tensor<?x3xf32>
 }
+
+// CHECK-LABEL: func.func @returned_constant(
+// CHECK: math.exp
+// CHECK: %[[C:.*]] = arith.constant dense<[1.500000e+00, -2.500000e+00]> : tensor<2xf32>
+// CHECK-NEXT: func.return %{{.*}}, %[[C]] : tensor<2x3xf32>, tensor<2xf32>
+func.func @returned_constant(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %e = onnx.Exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  func.return %e, %c : tensor<2x3xf32>, tensor<2xf32>
+}

@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ops import get_all_dialects
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.assembly import parse_module
@@ -127,3 +128,9 @@ def check_unmoved(source: str, rewrite: ModulePass, reason: str):
     rewrite.apply(context, module)
     assert str(module) == before
     assert reason in [r.blocked.id for r in remarks_of(module)]
+
+
+def last_op(body: str, opset: int = 18, mine: str = "!quant.uniform<i8:f32, 1.0>") -> OnnxOp:
+    """The last ONNX op of a function, as `Case` writes it. mine: the type `!mine`."""
+    _, module = parsed(f"!mine = {mine}\n{text(Case('', '', body, opset=opset))}")
+    return [op for op in module.walk() if isinstance(op, OnnxOp)][-1]

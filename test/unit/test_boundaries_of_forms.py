@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
+from guard_cases import Case, last_op, parsed, text
 from test_boundaries import ROW
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -26,13 +26,6 @@ from qdialect.promises.clamping import KEEPS
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, unblocked
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
-
-
-def last_op(body: str, opset: int = 18, mine: str = "!quant.uniform<i8:f32, 1.0>") -> OnnxOp:
-    """The last ONNX op of a function, as `guard_cases.Case` writes it. mine: the type `!mine`."""
-    _, module = parsed(f"!mine = {mine}\n{text(Case('', '', body, opset=opset))}")
-    return [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
-
 
 LEGAL = [
     # numerator, denominator, offset, sizes

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
+from guard_cases import Case, last_op, parsed, text
 from test_boundaries import ROW
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -26,12 +26,6 @@ from qdialect.promises.base import _sized  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.weight_only import _block  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-
-
-def last_op(body: str, opset: int = 18) -> OnnxOp:
-    """The last ONNX op of a function, as `guard_cases.Case` writes it."""
-    _, module = parsed(text(Case("", "", body, opset=opset)))
-    return [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
 
 
 @pytest.mark.parametrize(

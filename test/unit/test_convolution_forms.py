@@ -1,5 +1,6 @@
 """Convolutions in other arrangements, pixels folded into channels or gathered into columns, on numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect.oracle import session as oracle
+from qdialect.patterns.convolution.groups import merged_groups
+from qdialect.patterns.convolution.step import Spec
 from qdialect.patterns.convolution.width import Row, packings
+from qdialect.promises.window import Geometry
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.targets.pricing import GROUPED
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.choose_convolution_form import ChooseConvolutionFormPass
 
@@ -116,7 +121,7 @@ def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zer
         np.testing.assert_array_equal(run(after, x), plain, str(packing))
 
 
-GROUPED: list[tuple[Case, tuple[int, ...]]] = [
+MERGED: list[tuple[Case, tuple[int, ...]]] = [
     (((2, 6, 5, 7), (6, 1, 3, 3), {"pads": [1, 1, 1, 1], "group": 6}), (2, 3, 6)),
     (((1, 4, 9), (12, 2, 3), {"strides": [2], "group": 2}), (2,)),
     (((1, 8, 4, 5), (4, 2, 1, 1), {"group": 4}), (2, 4)),
@@ -125,7 +130,7 @@ GROUPED: list[tuple[Case, tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize("weight_zero", [0, 5])
-@pytest.mark.parametrize(("case", "merges"), GROUPED)
+@pytest.mark.parametrize(("case", "merges"), MERGED)
 def test_groups_in_one_leave_every_integer_as_it_is(
     case: Case, merges: tuple[int, ...], weight_zero: int, tmp_path: Path
 ):
@@ -138,6 +143,18 @@ def test_groups_in_one_leave_every_integer_as_it_is(
         groups = next((a.i for a in conv.attribute if a.name == "group"), 1)
         assert groups == case[2]["group"] // merged
         np.testing.assert_array_equal(run(after, x), plain)
+
+
+def test_groups_are_merged_up_to_a_weight_of_256_kib():
+    """16 outputs of each of 8 groups see 12 inputs in windows of 3 x 5: two groups in one are 45 KiB, eight 180."""
+    geometry = Geometry(
+        images=2, inputs=12, outputs=16, groups=8, kernel=(3, 5), strides=(1, 2), dilations=(1, 1),
+        pads=((1, 1), (2, 2)), sizes=(7, 9), results=(7, 5),
+    )  # fmt: skip
+    spec = Spec(geometry, 2, True, False, 17)
+    assert [s.size for s in merged_groups(spec, {GROUPED: {}}, 1e9)] == [(2,), (4,), (8,)]
+    larger = replace(spec, geometry=replace(geometry, outputs=32))
+    assert [s.size for s in merged_groups(larger, {GROUPED: {}}, 1e9)] == [(2,), (4,)]
 
 
 DEEP: list[Case] = [

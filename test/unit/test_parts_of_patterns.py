@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
-from guard_cases import Case, parsed, text
+from guard_cases import Case, last_op, parsed, text
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f16
 from xdsl.dialects.func import ReturnOp
 
@@ -35,12 +35,6 @@ from qdialect.transforms.insert_casts import activation_type
 from qdialect.transforms.lower_to_matmul import AxisMatrix, _are_exact
 from qdialect.transforms.lower_to_table import MOST_APART, _is_near
 from qdialect.transforms.quantize_branches import _is_one_sided
-
-
-def last_op(body: str, opset: int = 18) -> OnnxOp:
-    """The last ONNX op of a function, as `guard_cases.Case` writes it."""
-    _, module = parsed(text(Case("", "", body, opset=opset)))
-    return [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
 
 
 def array(dtype: npt.DTypeLike, values: Any) -> npt.NDArray[Any]:

@@ -7,10 +7,14 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
+from guard_cases import last_op
 from onnx_models import onnx_model
 from xdsl.ir import Operation
 
 import qdialect
+from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.forms.pointwise import POINTWISE
+from qdialect.ir.names import location, node_name
 from qdialect.oracle import session as oracle
 from qdialect.patterns.convolution.pointwise import WriteAsPointwise
 
@@ -78,3 +82,11 @@ def test_a_product_as_a_convolution_makes_the_same_integers(
     x = np.random.default_rng(4).uniform(-2.5, 2.9, CASES[case][1]).astype(np.float32)
     expected, got = (oracle.run(str(p), {"x": x})[0] for p in (product, result))
     assert np.array_equal(expected, got)
+
+
+def test_the_last_op_has_the_name_of_the_node():
+    op = last_op("x: 35x3x!u\nw = [1, 2, 3, 4, 5, 7] : 3x2xi8 as 3x2x!t\ny = Gemm(x, w) : 35x2x!u")
+    op.location = location("fc")
+    ops = [o for o in POINTWISE["", "Gemm"].parts(op) if not isinstance(o, ConstantOp)]
+    assert [o.name.partition(".")[2] for o in ops] == ["Reshape", "Transpose", "Conv", "Transpose", "Reshape"]
+    assert [node_name(o) == "fc" for o in ops] == [False, False, True, False, True]

@@ -282,6 +282,24 @@ def test_a_function_stands_for_a_chain_that_takes_longer(opset: int, price: floa
     assert ops_of(module) == ops
 
 
+@pytest.mark.parametrize(("sizes", "ops"), [("1x3", "HardSwish"), ("3", "Add Clip Mul Div")])
+def test_a_function_has_the_sizes_of_its_operand(sizes: str, ops: str):
+    """Numbers of shape (1, 1) give a row an axis, which no function does."""
+    _, module = parsed(text(Case("", "", f"""
+        x: {sizes}xf32
+        three = [3.0] : 1x1xf32
+        six = [6.0] : 1x1xf32
+        low = [0.0] : f32
+        high = [6.0] : f32
+        a = Add(x, three) : 1x3xf32
+        c = Clip(a, low, high) : 1x3xf32
+        m = Mul(x, c) : 1x3xf32
+        y = Div(m, six) : 1x3xf32""", opset=14)))  # fmt: skip
+    prices = {"Add": 3.0, "Clip": 3.0, "Mul": 3.0, "Div": 3.0, "HardSwish": 4.0}
+    apply_patterns(module, "any", [ComposeFunction(runtime({ELEMENTWISE: prices}, kernels=True))])
+    assert ops_of(module) == ops
+
+
 @pytest.mark.parametrize(
     ("price", "spread", "unsure"),
     [(6999.0, True, False), (7000.0, False, True), (9999.0, False, True), (10_000.0, False, False)],
