@@ -138,7 +138,8 @@ class FoldBehind(OnTrait[Affine]):
         shape, channels = static_shape(above.operands[1]), linear.output_channels(above)
         if shape is None or channels is None or len(shape) < 2:
             return COMPUTED_WEIGHT
-        axis = normal_axis(linear.result_axis, len(static_shape(value) or shape))
+        rank = rank_of(value)
+        axis = linear.result_axis if rank is None else normal_axis(linear.result_axis, rank)
         if chain.map.factor.size != 1 and (chain.map.axis != axis or chain.map.factor.size != channels):
             return OTHER_AXIS
         return LinearTarget(above, linear, channels)
