@@ -30,7 +30,7 @@ from onnx import ModelProto, NodeProto
 from xdsl.dialects.builtin import ModuleOp
 
 from graphs.children import Ended, Report, results
-from graphs.quantized import Case, odd_case, random_case
+from graphs.quantized import Case, odd_case, random_case, with_open_sizes
 from graphs.structure import difference, first_change
 from graphs.together import Together
 from qdialect.compiler.options import Options
@@ -244,6 +244,7 @@ def outcomes(
     forms: bool = True,
     wide: bool = False,
     odd: bool = False,
+    opened: bool = False,
 ) -> dict[str, Outcome]:
     """
     What becomes of a seed's graph on each target.
@@ -256,6 +257,7 @@ def outcomes(
         return {target: Outcome(aborts=True) for target in targets_of(seed)}
     begin(PLAIN)
     case = odd_case(seed) if odd else random_case(seed, forms, wide)
+    case = with_open_sizes(case) if opened else case
     before = run(case.model, case.feeds)
     begin(ORIGINAL)
     was = "" if ORIGINAL in without else optimized(case.model, case)
@@ -352,6 +354,9 @@ def main() -> int:
         action="store_true",
         help="old opsets, tensors without elements, NaN, half precision, extreme scales, 4 bits in control flow",
     )
+    parser.add_argument(
+        "--open", action="store_true", help="sizes of inputs that only a run tells, by name or without one"
+    )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
@@ -366,6 +371,7 @@ def main() -> int:
         forms=not arguments.qdq,
         wide=arguments.wide,
         odd=arguments.odd,
+        opened=arguments.open,
     )
     left = [seed for seed in seeds if seed not in judged]
     for seed, _, result in results(work, left, arguments.jobs, {PLAIN, ORIGINAL}):

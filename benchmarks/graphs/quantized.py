@@ -8,7 +8,7 @@ become scales and zero points. So every scale is sane, whatever the ops, and the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,22 @@ def random_case(seed: int, forms: bool = False, wide: bool = False, integer: boo
     ops = OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
     model, feeds = _drawn(Drawing(seed, forms, integer), ops, SHAPES)
     return Case(seed, model, feeds)
+
+
+def with_open_sizes(case: Case) -> Case:
+    """The case with sizes of its inputs left to the run: the first, or some of them, in one of two graphs by name."""
+    rng = np.random.default_rng((case.seed, 1))
+    model = ModelProto()
+    model.CopyFrom(case.model)
+    batch, named = rng.random() < 0.5, rng.random() < 0.5
+    for value in model.graph.input:
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if k == 0 if batch else rng.random() < 0.6:
+                size = dim.dim_value
+                dim.Clear()
+                if named:  # equal sizes may have one name
+                    dim.dim_param = f"size_{size}"
+    return replace(case, model=model)
 
 
 def runs(model: ModelProto, feeds: Mapping[str, Array]) -> bool:

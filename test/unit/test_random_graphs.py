@@ -6,7 +6,7 @@ from onnx.parser import parse_model
 
 import random_graphs
 from graphs.children import Ended, results
-from graphs.quantized import odd_case, random_case
+from graphs.quantized import odd_case, random_case, with_open_sizes
 
 COUNT = 30
 FOUND_BUGS = (12, 13, 14, 27, 53, 74, 118, 145)
@@ -27,6 +27,15 @@ def test_each_pass_keeps_its_word(seed: int, target: str):
 @pytest.mark.parametrize("seed", [*range(400, 410), *FOUND_IN_FORMS])
 def test_every_form(seed: int):
     for target, judged in random_graphs.outcomes(seed).items():
+        assert (seed, target, judged.problem) == (seed, target, "")
+
+
+@pytest.mark.parametrize("seed", [240000005, 240000007])
+def test_sizes_that_a_run_tells(seed: int):
+    sizes = [dim for value in with_open_sizes(random_case(seed, forms=True)).model.graph.input
+             for dim in value.type.tensor_type.shape.dim]  # fmt: skip
+    assert any(not dim.HasField("dim_value") for dim in sizes)
+    for target, judged in random_graphs.outcomes(seed, opened=True).items():
         assert (seed, target, judged.problem) == (seed, target, "")
 
 
