@@ -263,3 +263,14 @@ func.func @bias_of_the_sum(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x1x1x!quant.un
   %u = onnx.Conv(%r, %d, %b) : (tensor<1x2x5x4xf32>, tensor<3x2x1x1xf32>, tensor<3xf32>) -> tensor<1x3x5x4xf32>
   func.return %u : tensor<1x3x5x4xf32>
 }
+
+// A weight beside a float activation: no kernel takes it, and a float constant is made of it either way.
+
+// CHECK-LABEL: func.func @unmoved_float_activation(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>}
+// CHECK-NEXT: onnx.MatMul(%x, %{{.*}}) : (tensor<4x3xf32>, tensor<3x2x!quant.uniform<u8:f32, 0.25:7>>)
+func.func @unmoved_float_activation(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2x!quant.uniform<u8:f32, 0.25:7>>
+  %y = onnx.MatMul(%x, %w) : (tensor<4x3xf32>, tensor<3x2x!quant.uniform<u8:f32, 0.25:7>>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}

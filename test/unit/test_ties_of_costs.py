@@ -167,6 +167,23 @@ def test_casts_of_an_activation_take_less_than_the_product_saves(
 
 
 @pytest.mark.parametrize(
+    ("activation", "ops"),
+    [
+        ("q: 4x3xi8", "MatMulInteger"),
+        ("x: 4x3xf32\ns: f32\nz: i8\nq = QuantizeLinear(x, s, z) : 4x3xi8\nd = Abs(q) : 4x3xi8",
+         "QuantizeLinear Abs QuantizeLinear MatMulInteger"),
+    ],
+)  # fmt: skip
+def test_integers_that_are_quantized_here_take_one_cast_more_and_others_two(activation: str, ops: str):
+    _, module = parsed(text(Case("", "", f"{activation}\nw: 3x5xui8\ny = MatMulInteger(q, w) : 4x5xi32")))
+    prices = {SIGNED_PRODUCT: {"product": 92 / 60 / WORTH}, QUANTIZE: {"read": 1.0, "call": 50.0}}
+    sums = {"MatMulInteger": ("u8", "u8")}
+    apply_patterns(module, "any", [LegalizeSum(runtime(prices, sums=sums, largest_weight=None))])
+    names = [name for name in ops_of(module).split() if name not in ("Constant", "Add", "Cast")]
+    assert sorted(names) == sorted(ops.split())
+
+
+@pytest.mark.parametrize(
     ("change", "product", "pays"),
     [
         # 15 pixels in 2 images of 3 inputs, 4 outputs, 2 elements under the kernel: 100 for the sum and 2 * 6 * 4 for
