@@ -176,3 +176,14 @@ func.func @returned_constant(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x
   %c = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
   func.return %e, %c : tensor<2x3xf32>, tensor<2xf32>
 }
+
+// The channels of a pixel's block are the slow part of the channels, or with mode CRD the fast one.
+
+// CHECK-LABEL: func.func @blocks_of_pixels(
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x2x2x3x4x5xi8>
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x3x2x2x4x5xi8>
+func.func @blocks_of_pixels(%a: tensor<1x12x4x5xi8>) -> (tensor<1x3x8x10xi8>, tensor<1x3x8x10xi8>) {
+  %d = onnx.DepthToSpace(%a) {blocksize = 2 : i64} : (tensor<1x12x4x5xi8>) -> tensor<1x3x8x10xi8>
+  %c = onnx.DepthToSpace(%a) {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x12x4x5xi8>) -> tensor<1x3x8x10xi8>
+  func.return %d, %c : tensor<1x3x8x10xi8>, tensor<1x3x8x10xi8>
+}

@@ -342,6 +342,8 @@ def test_largest_pair_sum_bounds_every_pair():
             for y in (row[k + 1 :] if row.size > 1 else [0])
         ]
         assert numerics.largest_pair_sum(w, 255, axis) == max(pairs)
+    assert numerics.largest_pair_sum(np.array([[9, -2, -7, -3]], np.int8), 255) == 10 * 255
+    assert numerics.largest_pair_sum(np.array([[19, -2, -7, -3]], np.int8), 255) == 19 * 255  # of 0 and 255
     assert numerics.largest_pair_sum(np.full((2, 8), 64, np.int8), 255) <= 2**15 - 1
     assert numerics.largest_pair_sum(np.full((2, 8), -65, np.int8), 255) > 2**15
 

@@ -150,3 +150,17 @@ func.func @unmoved_constant_summand(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
   func.return %q : tensor<1x3x4x6x!s>
 }
+
+// CHECK-LABEL: func.func @unmoved_no_sum(
+// CHECK: onnx.Relu(
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_no_sum(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, %y: tensor<1x3x4x6xf32>) -> tensor<1x3x4x6x!s> {
+  %r = quant.dcast %x : tensor<1x3x4x6x!s> to tensor<1x3x4x6xf32>
+  %v = quant.dcast %w : tensor<3x3x1x1x!f> to tensor<3x3x1x1xf32>
+  %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
+  %d = onnx.Mul(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
+  func.return %q : tensor<1x3x4x6x!s>
+}
