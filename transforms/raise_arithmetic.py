@@ -211,8 +211,12 @@ class RaiseRounding(OnTrait[Rounds]):
         if not storage.low <= 0 <= storage.high:
             return Blocked("zero-point-outside", "0 is not one of the integers, so they have no scale 1")
         one = UniformType.per_tensor(storage, ONE)
-        reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
-        rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
+        if type == one:  # storage casts in between would hide that the bounds of both are one
+            plain.erase()
+            rewriter.replace(steps.last, [quantize, DequantizeOp(quantize.results[0])])
+        else:
+            reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
+            rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
         _read_weights(steps.x, rewriter)
         return None
 

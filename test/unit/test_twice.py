@@ -877,3 +877,17 @@ def test_clamps_of_nodes_without_names():
         }""")
     nodes = assert_stays(model).graph.node
     assert [node.op_type for node in nodes].count("Clip") == 2
+
+
+def test_a_round_between_a_clamp_and_a_quantize():
+    """A quantize of scale 1, whose bounds are a Clip: its storage casts hid that the reals behind have these bounds."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[4] x) => (uint8[4] y)
+        <float s = {0.05}, uint8 z = {100}, float t = {0.04}, uint8 u = {3}, float low = {0}, float high = {6}> {
+            d = DequantizeLinear(x, s, z)
+            c = Clip(d, low, high)
+            r = Round(c)
+            y = QuantizeLinear(r, t, u)
+        }""")
+    nodes = assert_stays(model, form="qdq").graph.node
+    assert [node.op_type for node in nodes].count("QuantizeLinear") == 2
