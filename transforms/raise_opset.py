@@ -133,7 +133,7 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
         parts, whole = [*parts[:-1], *newer], onnx_op(newer[-1])
     if isinstance(op, CustomOp) and not parts:
         return _as_written(op, to)
-    if op.SCHEMA is None or (not parts and op.SCHEMA.at(now) == op.SCHEMA.at(to)):
+    if not parts and (op.SCHEMA is None or op.SCHEMA.at(now) == op.SCHEMA.at(to)):
         return parts
     written = [one for one in parts or (op,) if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
     blocked = next((b for one in written if (b := _refused(one, to)) is not None), None)

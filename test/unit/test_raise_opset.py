@@ -105,6 +105,16 @@ def test_a_model_with_an_op_that_has_no_such_form_stays(reason: str):
     assert export_model(module).opset_import[0].version == UNMOVED[reason][0]
 
 
+@pytest.mark.parametrize("body", ["y = ReduceMax<axes = [1]>(x, x, x, x)", "y, z = ReduceMax(x)"])
+def test_a_node_of_other_counts_than_its_op_takes_has_no_such_form(body: str):
+    """An op of a newer opset was built for it that the verifier refused, and no message named."""
+    module = import_model(written(9, body))
+    RaiseOpsetPass(to=18).apply(Context(), module)
+    module.verify()
+    (remark,) = remarks_of(module)
+    assert "ReduceMax" in remark.blocked.message and "expected" in remark.blocked.message
+
+
 def test_a_float_model_keeps_its_opset():
     module = import_model(written(12, "y = Relu(x)"))
     qdialect.compile(module)
