@@ -1,4 +1,4 @@
-"""Float biases that a session of onnxruntime counts in steps of x_scale * w_scale, as int32, where it fuses casts."""
+"""Float biases that a session of onnxruntime counts in steps of x_scale * w_scale, as int32, between casts of any types."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
         return False
     linear, bias = biased
     above, weights = map(written_dequantize, linear.operands[:2])
-    if above is None or not are_of_one_type(above.operands[0], quantize.results[0]):
+    if above is None:
         return False
     x, w = dequantize_type(above), None if weights is None else dequantize_type(weights)
     if not isinstance(x, UniformType) or not x.is_per_tensor:

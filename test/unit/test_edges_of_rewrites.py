@@ -135,7 +135,6 @@ OTHERS = {
     "used twice": ("g = Add(m, b) : 2x2xf32", "g = Add(m, b) : 2x2xf32\n    h = Relu(m) : 2x2xf32"),
     "computed": ("g = Add(m, b) : 2x2xf32", "c = Relu(b) : 2xf32\n    g = Add(m, c) : 2x2xf32"),
     "no sum": ("g = Add(m, b)", "g = Mul(m, b)"),
-    "16 bits": ("x: 2x1xui8", "x: 2x1xui16"),
 }
 
 

@@ -47,6 +47,18 @@ def test_a_bias_is_not_lost_in_steps_of_the_sums(options: dict[str, Any], text: 
         np.testing.assert_allclose(run(result, x, level), wanted, atol=0.031)  # a step
 
 
+@pytest.mark.parametrize("wide", ["uint8 z", "uint8 u"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_nor_between_casts_of_different_types(options: dict[str, Any], wide: str):
+    """For which a session has no kernel, yet it quantizes the bias."""
+    model, result = compiled(COARSE.replace(wide, wide.replace("8", "16")), 21, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5)).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    assert np.ptp(wanted) > 1
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=0.031)  # a step
+
+
 ADDED = """g (float[2,3,4] x) => (float[2,3,5] y)
 <float s = {0.02}, int8 z = {3}, float t = {0.05}, int8 u = {-7}, float v = {0.01}, int8 zero = {0}, WEIGHTS> {
   q = QuantizeLinear(x, s, z)
