@@ -40,6 +40,16 @@ def moved_bias(
     return np.where(overflow, 0, np.abs(stored * step - np.asarray(bias, np.float64))), overflow
 
 
+def moved_half_bias(
+    bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    """How far each bias is from its steps of x_scale * w_scale if their number is a float16, which ends at 65504."""
+    step = bias_scale(x_scale, w_scale).astype(np.float64)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        count = np.rint((np.asarray(bias, np.float64) / step).astype(np.float16)).astype(np.float64)
+        return np.nan_to_num(np.abs(count * step - np.asarray(bias, np.float64)), nan=np.inf)
+
+
 def with_one_zero_point(weight: Array, zero_points: Array) -> tuple[Array, Array] | None:
     """
     The weight, of 8 bits, and one zero point () that give the same differences; None if its type does not hold them.

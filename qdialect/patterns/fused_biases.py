@@ -1,7 +1,8 @@
-"""Float biases that a session of onnxruntime counts in steps of x_scale * w_scale, as int32, between casts of any types."""
+"""Float biases that a session of onnxruntime counts in steps of x_scale * w_scale, as int32, between any casts."""
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, promise_of
@@ -28,7 +29,7 @@ def are_of_one_type(first: SSAValue, last: SSAValue) -> bool:
 def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     """
     True if a session would count a float bias in front of `quantize` in steps of x_scale * w_scale that are too fine
-    for int32, or so coarse that the bias moves by more than a step of the result.
+    for int32, or for float16 in a model of that, or so coarse that the bias moves by more than a step of the result.
     """
     biased = _biased(op)
     if biased is None:
@@ -47,6 +48,8 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
         return False
     result = quantize_type(quantize)
     moved, overflow = sums.moved_bias(bias, x.scales, steps)
+    if bias.dtype == np.float16:
+        moved = sums.moved_half_bias(bias, x.scales, steps)
     is_coarse = isinstance(result, UniformType) and bool((moved > result.scales.min()).any())
     return is_coarse or bool(overflow.any())
 

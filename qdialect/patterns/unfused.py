@@ -15,6 +15,7 @@ operand is the identity and hides a cast from the op. It is inserted in these ca
   behind such casts;
 - the float weight of an op between casts, written or moved there, is quantized, in each run if no kernel takes both;
 - a float bias that int32 does not hold in steps of x_scale * w_scale is clipped, and rounded where they are coarse;
+  in a float16 model, one that float16 does not hold in these steps, whose largest number is 65504;
 - a product with a weight of bytes, whose activation is dequantized in front of moves past which no cast is moved,
   becomes a MatMulNBits that rounds the activation again; not with a transposed weight, nor in front of a quantize.
 

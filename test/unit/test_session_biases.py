@@ -59,6 +59,34 @@ def test_nor_between_casts_of_different_types(options: dict[str, Any], wide: str
         np.testing.assert_allclose(run(result, x, level), wanted, atol=0.031)  # a step
 
 
+HALF = """g (float16[2,3,5] x) => (float16[2,3,5] y)
+<float16 s = {SCALE}, uint8 z = {128}, float16 t = {TENTH}, uint8 u = {100}, int8[3,1,1] w = {-127, 90, 127},
+ float16 ws = {WEIGHT}, int8 wz = {0}, float16[3] b = {15360, 49152, 14336}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  f = DequantizeLinear(w, ws, wz)
+  c = Conv<group = 3>(d, f, b)
+  p = QuantizeLinear(c, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+"""The parser reads float16 as bits: 1, -2 and 0.5 are the biases."""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_nor_in_steps_that_float16_does_not_count(options: dict[str, Any]):
+    """A session divides in float16, where 65504 is the largest number."""
+    bits = {"SCALE": 0.02, "TENTH": 0.1, "WEIGHT": 0.0004}
+    text = HALF
+    for name, value in bits.items():
+        text = text.replace(name, str(np.float16(value).view(np.uint16)))
+    model, result = compiled(text, 21, **options)
+    x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5)).astype(np.float16)}
+    wanted = run(model, x, LEVELS[0])
+    assert np.ptp(wanted) > 1
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), wanted, atol=0.11)  # a step
+
+
 ADDED = """g (float[2,3,4] x) => (float[2,3,5] y)
 <float s = {0.02}, int8 z = {3}, float t = {0.05}, int8 u = {-7}, float v = {0.01}, int8 zero = {0}, WEIGHTS> {
   q = QuantizeLinear(x, s, z)
