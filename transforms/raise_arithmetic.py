@@ -204,19 +204,18 @@ class RaiseRounding(OnTrait[Rounds]):
         if self.exact and not steps.exact:
             return INEXACT_ARITHMETIC
         quantize = QuantizeOp(steps.x, type)
-        plain = StorageCastOp(quantize.results[0], with_element(steps.x.type, storage_element(type)))
+        integers = with_element(steps.x.type, storage_element(type))
         if stored is not None and cast is not None:
-            rewriter.replace(cast, [quantize, plain])
+            rewriter.replace(cast, [quantize, StorageCastOp(quantize.results[0], integers)])
             return None
         if not storage.low <= 0 <= storage.high:
             return Blocked("zero-point-outside", "0 is not one of the integers, so they have no scale 1")
         one = UniformType.per_tensor(storage, ONE)
-        if type == one:  # storage casts in between would hide that the bounds of both are one
-            plain.erase()
-            rewriter.replace(steps.last, [quantize, DequantizeOp(quantize.results[0])])
-        else:
-            reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
-            rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
+        parts: list[QuantizeOp | StorageCastOp] = [quantize]
+        if type != one:  # between equal types, storage casts would hide that the bounds of both are one
+            plain = StorageCastOp(quantize.results[0], integers)
+            parts += [plain, StorageCastOp(plain.results[0], with_element(steps.x.type, one))]
+        rewriter.replace(steps.last, [*parts, DequantizeOp(parts[-1].results[0])])
         _read_weights(steps.x, rewriter)
         return None
 
