@@ -7,6 +7,7 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.parser import parse_model
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
@@ -349,3 +350,27 @@ def test_a_scale_next_to_the_least_is_not_made_finer():
         scale = np.asarray(least * np.float32(2**k))
         new = folding.finer_weight(weight, scale, np.zeros((), int), np.array(True), None)
         assert new.scales == least
+
+
+@pytest.mark.parametrize(("sizes", "folded"), [("[4]", True), ("[4,1]", False)])
+def test_columns_of_an_open_batch_are_the_last_axis(sizes: str, folded: bool):
+    """Rows and columns are as many, and a matrix of two axes has its columns where this one has its rows."""
+    proto = parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 17]>
+        g (float[n,4,3] x) => (float[n,4,4] y)
+        <float s = {{0.02}}, uint8 z = {{120}}, int8[3,4] w = {{1,-20,35,-47,51,-6,7,-8,90,10,-11,120}},
+         float v = {{0.01}}, int8 o = {{0}}, float{sizes} k = {{0.5, 3.0, 7.0, 19.0}}> {{
+          q = QuantizeLinear(x, s, z)
+          d = DequantizeLinear(q, s, z)
+          f = DequantizeLinear(w, v, o)
+          m = MatMul(d, f)
+          y = Mul(m, k)
+        }}"""
+    )
+    x = {"x": np.random.default_rng(5).normal(size=(2, 4, 3)).astype(np.float32)}
+    module = taken(proto)
+    compile(module, "onnxruntime")
+    compiled = export_model(module)
+    assert ("Mul" not in [n.op_type for n in compiled.graph.node]) is folded
+    (expected,), (got,) = oracle.run(proto, x), oracle.run(compiled, x)
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
