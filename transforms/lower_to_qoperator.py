@@ -34,7 +34,7 @@ from qdialect.dialects.onnx_types import (
     uniform_of,
     with_element,
 )
-from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored
 from qdialect.forms.rewritten import KernelOfAnother
@@ -56,6 +56,7 @@ from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
+from qdialect.promises.qoperator import storage_of
 from qdialect.promises.window import Window
 from qdialect.reasons import FLOAT_BIAS, Blocked, answer, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -272,14 +273,27 @@ def _kernels_guard(parts: Sequence[Operation]) -> Blocked | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
+def _type_of_bytes(op: OnnxOp, promise: Commutes) -> UniformType | None:
+    """A type of the bytes that an op moves or selects without casts, whatever their scale; None of other elements."""
+    storage = storage_of(element_of(op.operands[0].type)) if promise.moves_storage else None
+    if storage is None or storage.width != BYTE_BITS:
+        return None
+    type = UniformType.per_tensor(storage, np.float32(1))
+    return type if promise.forward(op, [type]) == [type] else None
+
+
 class LowerToStorage(OnTrait[Commutes], ForTarget):
-    """An op that moves or selects, on the integers themselves."""
+    """An op that moves or selects, on the integers themselves; without casts it may have a faster form too."""
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
-        head = promise.types(op).operands[0]
-        if head is None or not promise.moves(op):
-            return None  # mixed scales: left to the kernel
         form = form_of(type(op), StorageForm)
+        head = promise.types(op).operands[0]
+        if head is None:
+            if form is not None and (plain := _type_of_bytes(op, promise)) is not None:
+                self._form(op, form, plain, rewriter)
+            return None  # its operand is integers in any case
+        if not promise.moves(op):
+            return None  # mixed scales: left to the kernel
         if form is not None:
             blocked = self._form(op, form, head, rewriter)
             if blocked is None or not promise.moves_storage:
@@ -298,7 +312,8 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
         )
 
     def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
-        x, reads = stored(op.operands[0])
+        source = op.operands[0]
+        x, reads = (source, []) if quantized_of(source.type) is None else stored(source)
         built = answer(form.build, op, x, type)
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:

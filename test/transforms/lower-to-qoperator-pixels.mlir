@@ -170,3 +170,37 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
     func.return %y : tensor<1x3x?x8x!x>
   }
 }
+
+// -----
+
+// Bytes that no cast reads, as between nodes that stay as they are, are pooled alike.
+
+// CHECK-LABEL: func.func @bytes(
+// CHECK: %[[L:.*]] = onnx.Transpose(%q) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x3x6x8xi8>) -> tensor<?x6x8x3xi8>
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[L]])
+// CHECK-NEXT: onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<?x5x7x3xi8>) -> tensor<?x3x5x7xi8>
+// CHECK-LABEL: func.func @unmoved_words(
+// CHECK: onnx.ReduceMax(%q
+// CHECK-LABEL: func.func @unmoved_interpolated(
+// CHECK: onnx.Resize(%q
+// CHECK-LABEL: func.func @unmoved_clip(
+// CHECK: onnx.Clip(%q
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+  func.func @bytes(%q: tensor<?x3x6x8xi8>) -> tensor<?x3x5x7xi8> {
+    %y = onnx.MaxPool(%q) {kernel_shape = array<i64: 2, 2>} : (tensor<?x3x6x8xi8>) -> tensor<?x3x5x7xi8>
+    func.return %y : tensor<?x3x5x7xi8>
+  }
+  func.func @unmoved_words(%q: tensor<?x3x1400xi32>) -> tensor<?x3xi32> {
+    %y = onnx.ReduceMax(%q, _) {axes = array<i64: 2>, keepdims = 0 : i64} : (tensor<?x3x1400xi32>) -> tensor<?x3xi32>
+    func.return %y : tensor<?x3xi32>
+  }
+  func.func @unmoved_interpolated(%q: tensor<2x3x64x48xui8>) -> tensor<2x3x128x96xui8> {
+    %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+    %y = onnx.Resize(%q, _, %s) {mode = "linear"} : (tensor<2x3x64x48xui8>, tensor<4xf32>) -> tensor<2x3x128x96xui8>
+    func.return %y : tensor<2x3x128x96xui8>
+  }
+  func.func @unmoved_clip(%q: tensor<?x3x6x8xi8>, %l: tensor<i8>) -> tensor<?x3x6x8xi8> {
+    %y = onnx.Clip(%q, %l, _) : (tensor<?x3x6x8xi8>, tensor<i8>) -> tensor<?x3x6x8xi8>
+    func.return %y : tensor<?x3x6x8xi8>
+  }
+}

@@ -38,6 +38,7 @@ LATE = {
     "an unused result has no name of real numbers": (970693, "openvino", None),
     "types are the target's before ops are fused": (971276, "onnxruntime", "qdq"),
     "equal quantizes leave their real numbers the name": (1102476, "tensorrt", None),
+    "bytes that no cast reads are pooled as others are": (250011880, "onnxruntime", "qoperator"),
     "a requantize by channel that a float op reads": (971580, "onnxruntime", "qoperator"),
     "of equal quantizes the first becomes the pair behind what moves": (1200468, "tensorrt", None),
     "a copy for a subgraph is called as the value, with a pair behind it or not": (3000409, "openvino", None),
