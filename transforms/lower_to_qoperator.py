@@ -291,7 +291,7 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
         if head is None:
             if form is not None and (plain := _type_of_bytes(op, promise)) is not None:
                 self._form(op, form, plain, rewriter)
-            return None  # its operand is integers in any case
+            return None  # what is float or plain integers stays so: no integer kernel is missed
         if not promise.moves(op):
             return None  # mixed scales: left to the kernel
         if form is not None:

@@ -69,7 +69,7 @@ def with_open_sizes(case: Case) -> Case:
     batch, named = rng.random() < 0.5, rng.random() < 0.5
     for value in model.graph.input:
         for k, dim in enumerate(value.type.tensor_type.shape.dim):
-            if k == 0 if batch else rng.random() < 0.6:
+            if (k == 0) if batch else (rng.random() < 0.6):
                 size = dim.dim_value
                 dim.Clear()
                 if named:  # equal sizes may have one name

@@ -88,9 +88,8 @@ class ComposeFunction(OnTrait[Elementwise]):
 
     def _taken(self, chain: Sequence[OnnxOp], source: SSAValue) -> float:
         """
-            Nanoseconds for each element of a chain. A session fuses an op and the previous one into one kernel,
-            unless both read a dequantized value, which it dequantizes for
-        each of them.
+        Nanoseconds for each element of a chain. A session fuses an op and the previous one into one kernel, unless both
+        read a dequantized value, which it dequantizes for each of them.
         """
         taken = sum(self._costs.get(one.op_type, 0.0) for one in chain)
         if isinstance(source.owner, DequantizeOp):
