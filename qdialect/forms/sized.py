@@ -53,12 +53,12 @@ def _for_all(
 
 
 def _pad_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    nodes, x, listed = Nodes(), op.operands[0], op.operands[1]
+    nodes, x = Nodes(), op.operands[0]
     if op.input(3) is not None:
         rank = required(rank_of(x), UNKNOWN_RANK)
         axes = unblocked(places_of(required(constant_ints(op.input(3)), COMPUTED_AXES), rank))
         ends = [*axes, *(rank + at for at in axes)]
-        pads = unblocked(_for_all(nodes, x, np.zeros(2 * rank, np.int64), listed, ends))
+        pads = unblocked(_for_all(nodes, x, np.zeros(2 * rank, np.int64), op.operands[1], ends))
         nodes.add("Pad", [x, pads, op.input(2)], op.results[0].type, op.onnx_attributes)
     return nodes.ops
 
