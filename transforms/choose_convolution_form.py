@@ -206,8 +206,6 @@ def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
 
 @dataclass(frozen=True)
 class ChooseConvolutionFormPass(TargetPass):
-    """Integer convolutions take the form of least cost on the target."""
-
     name = "choose-convolution-form"
     exactness = Exactness.CLOSE
     rewrite = "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"

@@ -248,8 +248,6 @@ def _entry(size: int) -> int:
 
 @dataclass(frozen=True)
 class CollapseTransposePass(TargetPass):
-    """Transposes that swap two groups of axes, and ops along an axis in front of several, move two blocks."""
-
     name = "collapse-transpose"
     exactness = Exactness.EXACT
     rewrite = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"

@@ -41,8 +41,6 @@ class ComposeBias(OnTrait[Adds]):
 
 
 class ComposePass(RewritePass):
-    """A product and its bias become one op."""
-
     name = "compose"
     exactness = Exactness.CLOSE
     rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"

@@ -84,8 +84,6 @@ def check_decomposable(ops: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class DecomposePass(RewritePass):
-    """Composite ops are decomposed into simpler ones."""
-
     name = "decompose"
     exactness = Exactness.CLOSE
     rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"

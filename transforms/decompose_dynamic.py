@@ -151,8 +151,6 @@ class RemarkFloatSum(OnTrait[Linear]):
 
 @dataclass(frozen=True)
 class DecomposeDynamicPass(RewritePass):
-    """Products of integers quantized at run time compute in float."""
-
     name = "decompose-dynamic"
     exactness = Exactness.CLOSE
     rewrite = (

@@ -15,7 +15,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.errors import UserError, did_you_mean
@@ -24,6 +23,7 @@ from qdialect.ir.symbols import size_names
 from qdialect.patterns.computing import learn_shapes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
+from qdialect.rewriting.passes import Pass
 
 STILL_OPEN = Blocked("open-size", "a size of an input is not known", "state it: --batch N, or --sizes NAME=N")
 
@@ -53,9 +53,7 @@ def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[s
 
 
 @dataclass(frozen=True)
-class FixShapesPass(ModulePass):
-    """Open sizes of inputs become numbers."""
-
+class FixShapesPass(Pass):
     name = "fix-shapes"
     exactness = Exactness.EXACT
     rewrite = "main(%x : ?x3x8) -> main(%x : 4x3x8): types alone change"

@@ -135,8 +135,6 @@ class ReadBound(OnForm[StorageReading]):
 
 
 class FoldActivationPass(RewritePass):
-    """Activations that the storage range already enforces are dropped."""
-
     name = "fold-activation"
     exactness = Exactness.EXACT
     rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"

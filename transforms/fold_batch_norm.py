@@ -338,8 +338,6 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
 
 @dataclass(frozen=True)
 class FoldBatchNormPass(RewritePass):
-    """Affine ops are folded into the adjacent linear op."""
-
     name = "fold-batch-norm"
     exactness = Exactness.CLOSE
     rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"

@@ -178,8 +178,6 @@ def _replace(op: OnnxOp, one: Branch, two: Branch, over: Geometry, weight: Array
 
 
 class FoldBranchesPass(RewritePass):
-    """Convolutions of one tensor that are added are merged."""
-
     name = "fold-branches"
     exactness = Exactness.CLOSE
     rewrite = "add(conv(x, v, b), conv(x, w, c)) -> conv(x, v + w, b + c): weights are added before they are multiplied"

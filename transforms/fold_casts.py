@@ -25,8 +25,6 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldCastsPass(RewritePass):
-    """Inverse casts are folded, equal casts merged."""
-
     name = "fold-casts"
     exactness = Exactness.EXACT
     rewrite = (

@@ -60,8 +60,6 @@ def _clean_up(module: ModuleOp, users: AbstractSet[Operation]) -> None:
 
 
 class FoldConstantsPass(RewritePass):
-    """Ops that depend on constants alone are evaluated."""
-
     name = "fold-constants"
     exactness = Exactness.EXACT
     rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"

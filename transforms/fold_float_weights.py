@@ -255,8 +255,6 @@ class FoldFloatConstant(OnOp[OnnxOp]):
 
 @dataclass(frozen=True)
 class FoldFloatWeightsPass(TargetPass):
-    """Small weights of ops that stay in float become float constants."""
-
     name = "fold-float-weights"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"

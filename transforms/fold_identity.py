@@ -18,8 +18,6 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldIdentityPass(RewritePass):
-    """Ops that return their operand unchanged are dropped."""
-
     name = "fold-identity"
     exactness = Exactness.EXACT
     rewrite = "Identity(x) -> x: nothing is computed"

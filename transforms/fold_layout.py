@@ -28,8 +28,6 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldLayoutPass(RewritePass):
-    """Consecutive ops that move elements are merged."""
-
     name = "fold-layout"
     exactness = Exactness.EXACT
     rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); CenterCropPad(x) -> Pad(Slice(x))"

@@ -152,8 +152,6 @@ def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
 
 
 class FoldOneHotPass(RewritePass):
-    """Products of one-hot vectors become gathers of rows."""
-
     name = "fold-one-hot"
     exactness = Exactness.EXACT
     rewrite = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"

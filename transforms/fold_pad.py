@@ -44,8 +44,6 @@ class FoldPad(OnTrait[ZeroPads]):
 
 
 class FoldPadPass(RewritePass):
-    """Zeros around a window's operand become its own pads."""
-
     name = "fold-pad"
     exactness = Exactness.EXACT
     rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"

@@ -107,8 +107,6 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
 
 
 class FoldRequantizePass(RewritePass):
-    """Operands of a join are quantized to its type directly."""
-
     name = "fold-requantize"
     exactness = Exactness.CLOSE
     rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"

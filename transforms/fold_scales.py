@@ -294,8 +294,6 @@ def _divide(value: SSAValue, rewriter: Rewriter) -> None:
 
 @dataclass(frozen=True)
 class FoldScalesPass(RewritePass):
-    """Per-channel scales of an activation are folded into the weights on both sides."""
-
     name = "fold-scales"
     exactness = Exactness.CLOSE
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"

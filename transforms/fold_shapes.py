@@ -101,8 +101,6 @@ class _Sweep:
 
 
 class FoldShapesPass(RewritePass):
-    """Values that follow from shapes become constants."""
-
     name = "fold-shapes"
     exactness = Exactness.EXACT
     rewrite = "Reshape(x, [Shape(x)[0], c]) -> Reshape(x, [0, c]): sizes are followed as symbols"

@@ -98,8 +98,6 @@ def _is_zero(value: SSAValue | None) -> bool:
 
 
 class FoldZerosPass(RewritePass):
-    """Optional operands that are zero by default, and unused optional results, are dropped."""
-
     name = "fold-zeros"
     exactness = Exactness.EXACT
     rewrite = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"

@@ -10,7 +10,6 @@ Exact for every caller that leaves the default alone; an input that only old exp
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp
@@ -18,6 +17,7 @@ from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.exactness import Exactness
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
+from qdialect.rewriting.passes import Pass
 
 FROZEN = Blocked(
     "frozen-input",
@@ -28,9 +28,7 @@ CONSTANT_INITIALIZERS = 4
 """First IR version in which an initializer need not be an input."""
 
 
-class FreezePass(ModulePass):
-    """Overridable initializers become constants."""
-
+class FreezePass(Pass):
     name = "freeze"
     exactness = Exactness.EXACT
     rewrite = "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"

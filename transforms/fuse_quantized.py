@@ -130,8 +130,6 @@ class FuseQuantized(OnOp[OnnxOp]):
 
 
 class FuseQuantizedPass(RewritePass):
-    """An op between casts becomes the op on quantized types."""
-
     name = "fuse-quantized"
     exactness = Exactness.EXACT
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"

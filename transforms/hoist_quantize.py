@@ -185,8 +185,6 @@ def _rebuild(
 
 @dataclass(frozen=True)
 class HoistQuantizePass(RewritePass):
-    """Quantizes move up past every op that allows it."""
-
     name = "hoist-quantize"
     exactness = Exactness.EXACT
     rewrite = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"

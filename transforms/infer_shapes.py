@@ -15,15 +15,13 @@ agree on a type, and loop iterations preserve the types of their states.
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.computing import learn_shapes
+from qdialect.rewriting.passes import Pass
 
 
-class InferShapesPass(ModulePass):
-    """Unknown types and sizes of results are inferred."""
-
+class InferShapesPass(Pass):
     name = "infer-shapes"
     exactness = Exactness.EXACT
     rewrite = "op(x) : unknown -> op(x) : inferred: types alone change"

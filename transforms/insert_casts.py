@@ -240,8 +240,6 @@ class QuantizeWeight(OnTrait[Linear]):
 
 @dataclass(frozen=True)
 class InsertCastsPass(RewritePass):
-    """Casts are inserted and weights quantized where the target computes in integers."""
-
     name = "insert-casts"
     exactness = Exactness.LOSSY
     rewrite = (

@@ -12,7 +12,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import OpResult
-from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -21,6 +20,7 @@ from qdialect.ir.interface import integer_interface, note_interface
 from qdialect.ir.names import location
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
+from qdialect.rewriting.passes import Pass
 from qdialect.rewriting.uses import quantized_uses
 
 LEAST_WIDTH = 8
@@ -70,9 +70,7 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
     return None if every else NOT_DEQUANTIZED
 
 
-class IntegerIoPass(ModulePass):
-    """Quantized inputs and outputs of the graph become integers."""
-
+class IntegerIoPass(Pass):
     name = "integer-io"
     exactness = Exactness.LOSSY
     rewrite = "main(%x), qcast(%x) : T -> main(%x : storage of T): another interface, the same numbers"

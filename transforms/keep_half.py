@@ -14,18 +14,16 @@ that compute its operands are kept too: a constant in their place would change t
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import Half
 from qdialect.exactness import Exactness
 from qdialect.rewriting.journal import HALF, KEEP_FLOAT
+from qdialect.rewriting.passes import Pass
 
 
-class KeepHalfPass(ModulePass):
-    """No rewrite changes an op in half precision."""
-
+class KeepHalfPass(Pass):
     name = "keep-half"
     exactness = Exactness.EXACT
     rewrite = "f(x : f16) -> f(x) {kept}: roundings between such ops depend on the ops"

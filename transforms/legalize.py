@@ -317,8 +317,6 @@ class RealBias(OnOp[OnnxOp]):
 
 @dataclass(frozen=True)
 class LegalizePass(TargetPass):
-    """Types become those of the target's kernels."""
-
     name = "legalize"
     exactness = Exactness.EXACT
     rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"

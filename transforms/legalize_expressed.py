@@ -111,8 +111,6 @@ def _no_kernel(op: OnnxOp) -> Blocked | None:
 
 
 class LegalizeExpressedPass(RewritePass):
-    """Quantized ops of half precision compute in f32."""
-
     name = "legalize-expressed"
     exactness = Exactness.CLOSE
     rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"

@@ -81,8 +81,6 @@ def _is_made_in_float(op: Operation) -> bool:
 
 
 class LegalizeOperandsPass(TargetPass):
-    """Computed second operands of products get the signedness of weights."""
-
     name = "legalize-operands"
     exactness = Exactness.EXACT
     rewrite = "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"

@@ -147,8 +147,6 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
 
 
 class LegalizeSumsPass(TargetPass):
-    """Integer sums take the fastest signedness."""
-
     name = "legalize-sums"
     exactness = Exactness.EXACT
     rewrite = (

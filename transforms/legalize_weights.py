@@ -227,8 +227,6 @@ def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSA
 
 @dataclass(frozen=True)
 class LegalizeWeightsPass(RewritePass):
-    """Weights get zero point 0 where the target requires it."""
-
     name = "legalize-weights"
     exactness = Exactness.CLOSE
     rewrite = "product(x, w : z) -> product(concat(x, x[I]), concat(v, (w - z - v)[I])), v = w - z as i8: the same sums"

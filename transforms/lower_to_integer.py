@@ -23,8 +23,6 @@ from qdialect.rewriting.driver import Pattern
 
 
 class LowerToIntegerPass(TargetPass):
-    """Linear ops on quantized types become integer sums and explicit scales."""
-
     name = "lower-to-integer"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"

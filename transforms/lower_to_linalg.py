@@ -13,17 +13,15 @@ layout. Ops without a form are kept, with a remark.
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from qdialect.exactness import Exactness
 from qdialect.forms.linalg.site import LinalgSite
 from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.patterns.lowering import lower
+from qdialect.rewriting.passes import Pass
 
 
-class LowerToLinalgPass(ModulePass):
-    """Ops become linalg.generic."""
-
+class LowerToLinalgPass(Pass):
     name = "lower-to-linalg"
     exactness = Exactness.CLOSE
     rewrite = "op(a, b) : T -> rint(f32(sum of i32) * (a_scale * b_scale / scale)) + zero point, half to even"

@@ -181,8 +181,6 @@ def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: AxisMatrix, na
 
 
 class LowerToMatmulPass(TargetPass):
-    """Interpolations become products with constant matrices."""
-
     name = "lower-to-matmul"
     exactness = Exactness.CLOSE
     rewrite = "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"

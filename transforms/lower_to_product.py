@@ -225,8 +225,6 @@ def _is_list(value: SSAValue) -> bool:
 
 
 class LowerToProductPass(TargetPass):
-    """Convolutions of activations quantized at run time become matrix products."""
-
     name = "lower-to-product"
     exactness = Exactness.CLOSE
     rewrite = (

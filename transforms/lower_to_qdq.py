@@ -25,7 +25,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import expressed_type, quantized_of
@@ -63,6 +62,7 @@ from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
+from qdialect.rewriting.passes import Pass
 from qdialect.targets import Target, target
 
 
@@ -165,9 +165,7 @@ class _Expander:
 
 
 @dataclass(frozen=True)
-class LowerToQdqPass(ModulePass):
-    """Quantized types become QuantizeLinear and DequantizeLinear."""
-
+class LowerToQdqPass(Pass):
     name = "lower-to-qdq"
     exactness = Exactness.EXACT
     rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"

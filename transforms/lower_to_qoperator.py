@@ -344,8 +344,6 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
 
 @dataclass(frozen=True)
 class LowerToQoperatorPass(TargetPass):
-    """Ops on quantized types become integer kernels where the target has them."""
-
     name = "lower-to-qoperator"
     exactness = Exactness.CLOSE
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"

@@ -269,8 +269,6 @@ def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> A
 
 
 class LowerToTablePass(TargetPass):
-    """Chains of elementwise ops on 8 bits become tables where that is faster."""
-
     name = "lower-to-table"
     exactness = Exactness.CLOSE
     rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"

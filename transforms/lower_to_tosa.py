@@ -43,8 +43,6 @@ class Requantize(OnOp[QuantizeOp]):
 
 
 class LowerToTosaPass(RewritePass):
-    """Ops on quantized types become TOSA of the integer profile."""
-
     name = "lower-to-tosa"
     exactness = Exactness.CLOSE
     rewrite = "op(a, b) : T -> rescale(sum of i32, multiplier, shift) + zero point, ties up: one step at most"

@@ -81,8 +81,6 @@ class QuantizeBranch(OnTrait[Joins]):
 
 @dataclass(frozen=True)
 class QuantizeBranchesPass(RewritePass):
-    """Float branches that join quantized ones are quantized."""
-
     name = "quantize-branches"
     exactness = Exactness.LOSSY
     rewrite = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"

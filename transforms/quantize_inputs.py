@@ -61,8 +61,6 @@ class QuantizeInput(OnTrait[Linear]):
 
 @dataclass(frozen=True)
 class QuantizeInputsPass(RewritePass):
-    """Float graph inputs beside integer weights of scale 1 are quantized with scale 1."""
-
     name = "quantize-inputs"
     exactness = Exactness.LOSSY
     rewrite = "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"

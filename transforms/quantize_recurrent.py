@@ -18,8 +18,6 @@ from qdialect.rewriting.driver import Pattern
 
 @dataclass(frozen=True)
 class QuantizeRecurrentPass(TargetPass):
-    """LSTM weights become 8-bit integers, for a kernel that quantizes activations at run time."""
-
     name = "quantize-recurrent"
     exactness = Exactness.LOSSY
     rewrite = "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"

@@ -367,8 +367,6 @@ class NarrowStorage(OnTrait[Bounds]):
 
 @dataclass(frozen=True)
 class RaiseArithmeticPass(RewritePass):
-    """Quantization written as float arithmetic becomes casts."""
-
     name = "raise-arithmetic"
     exactness = Exactness.CLOSE
     rewrite = (

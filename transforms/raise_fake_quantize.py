@@ -73,8 +73,6 @@ def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
 
 @dataclass(frozen=True)
 class RaiseFakeQuantizePass(RewritePass):
-    """Operators of QONNX and OpenVINO that quantize and dequantize become casts."""
-
     name = "raise-fake-quantize"
     exactness = Exactness.CLOSE
     rewrite = "Quant(x, s, z, bits) -> dcast(qcast(x)): one step at near-ties, exact without a zero point"

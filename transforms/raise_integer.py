@@ -245,8 +245,6 @@ def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> Constan
 
 @dataclass(frozen=True)
 class RaiseIntegerPass(RewritePass):
-    """Integer products with constant scales become ops between casts."""
-
     name = "raise-integer"
     exactness = Exactness.CLOSE
     rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"

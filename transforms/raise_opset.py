@@ -150,8 +150,6 @@ def _discard(parts: Sequence[Operation]) -> None:
 
 @dataclass(frozen=True)
 class RaiseOpsetPass(RewritePass):
-    """The module imports a newer opset, and its ops take that opset's form."""
-
     name = "raise-opset"
     exactness = Exactness.EXACT
     rewrite = "op(x) {a} of an old opset -> op(x, a) of a newer one: the same function"

@@ -164,8 +164,6 @@ class PositiveScales(OnTrait[DequantizeForm]):
 
 @dataclass(frozen=True)
 class RaiseQdqPass(RewritePass):
-    """QuantizeLinear and DequantizeLinear become casts between typed values."""
-
     name = "raise-qdq"
     exactness = Exactness.EXACT
     rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"

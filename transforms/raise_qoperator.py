@@ -197,8 +197,6 @@ def _stored(ops: Sequence[Operation], result: UniformType, like: Operation) -> l
 
 @dataclass(frozen=True)
 class RaiseQoperatorPass(RewritePass):
-    """QLinear nodes become ops on quantized types."""
-
     name = "raise-qoperator"
     exactness = Exactness.CLOSE
     rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"

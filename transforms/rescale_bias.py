@@ -266,8 +266,6 @@ class RescaleBias(OnTrait[Linear]):
 
 @dataclass(frozen=True)
 class RescaleBiasPass(RewritePass):
-    """Biases are requantized to accumulator steps."""
-
     name = "rescale-bias"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"

@@ -141,8 +141,6 @@ def _rebuild(
 
 
 class SinkDequantizePass(RewritePass):
-    """Casts move down past every op that allows it."""
-
     name = "sink-dequantize"
     exactness = Exactness.EXACT
     rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"

@@ -36,8 +36,6 @@ class UnifyOperands(OnTrait[Commutes]):
 
 
 class UnifyScalesPass(RewritePass):
-    """Operands of mixed scales are requantized to the result's type."""
-
     name = "unify-scales"
     exactness = Exactness.EXACT
     rewrite = "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"

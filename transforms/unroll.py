@@ -136,8 +136,6 @@ class _Steps:
 
 @dataclass(frozen=True)
 class UnrollPass(RewritePass):
-    """Loops over a few steps are unrolled."""
-
     name = "unroll"
     exactness = Exactness.EXACT
     rewrite = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"

@@ -1,7 +1,8 @@
-"""`RewritePass`, the base class of passes: a list of patterns, a class of exactness, a sentence in rewrite notation."""
+"""`Pass`, the base class of passes: its class of exactness, its rewrite in a sentence; `RewritePass`, a set of patterns."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
@@ -16,13 +17,17 @@ from qdialect.rewriting.driver import Pattern, apply_patterns, apply_sets
 
 
 @dataclass(frozen=True)
-class RewritePass(ModulePass):
-    """A pass that is one greedy set of patterns."""
+class Pass(ModulePass):
+    """A pass. Its docstring is that of its file, of which the first sentence is its summary."""
 
     exactness: ClassVar[Exactness]
     """Class of exactness of its rewrites without options."""
     rewrite: ClassVar[str]
     """The pass in one sentence of rewrite notation, with its licence."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__doc__ = cls.__doc__ or sys.modules[cls.__module__].__doc__
 
     @property
     def level(self) -> Exactness:
@@ -33,6 +38,11 @@ class RewritePass(ModulePass):
         if getattr(self, "lossy", False):
             return Exactness.LOSSY
         return Exactness.EXACT if getattr(self, "exact", False) else self.exactness
+
+
+@dataclass(frozen=True)
+class RewritePass(Pass):
+    """A pass that is one greedy set of patterns."""
 
     pattern_types: ClassVar[tuple[Callable[..., Pattern], ...]] = ()
     """The pattern classes, if they take no options."""
@@ -46,7 +56,7 @@ class RewritePass(ModulePass):
 
 
 @dataclass(frozen=True)
-class Composed(ModulePass):
+class Composed(Pass):
     """
     The patterns of several passes as one greedy set, `a + b` in a pipeline: each is one that only applies patterns.
 
@@ -95,8 +105,4 @@ def classes_of(pass_type: type[ModulePass]) -> str:
 
 def exactness_of(module_pass: ModulePass) -> Exactness:
     """The class of exactness of one application of a pass."""
-    if isinstance(module_pass, RewritePass | Composed):
-        return module_pass.level
-    own = getattr(module_pass, "exactness", Exactness.EXACT)
-    assert isinstance(own, Exactness)
-    return own
+    return module_pass.level if isinstance(module_pass, Pass) else Exactness.EXACT

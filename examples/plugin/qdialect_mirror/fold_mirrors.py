@@ -32,8 +32,6 @@ class FoldMirrors(OnTrait[Reverses]):
 
 @dataclass(frozen=True)
 class FoldMirrorsPass(RewritePass):
-    """Mirrors that undo each other are dropped."""
-
     name = "fold-mirrors"
     exactness = Exactness.EXACT
     rewrite = "Mirror(Mirror(x)) -> x: each element stands where it stood"
