@@ -23,23 +23,13 @@ from xdsl.ir import Operation
 from qdialect.exactness import Exactness
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer_unknown
-from qdialect.patterns.computing import Computation
+from qdialect.patterns.computing import compute_constants
 from qdialect.patterns.constants import FoldBranch, QuantizeConstant, ReadConstant, ReadNumber
 from qdialect.patterns.tables import ComputeTable
 from qdialect.promises.control import Carries
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import apply_patterns, erase_unused, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
-
-
-def _computed(module: ModuleOp) -> dict[Operation, Blocked]:
-    """Replace ops that depend on constants alone by their results; returns the reasons for those kept."""
-    computation = Computation(module)
-    for op in operations(module):
-        computation.show(op)
-    computation.compute_all()
-    return computation.left
 
 
 def _choices(module: ModuleOp) -> dict[Operation, list[Operation]]:
@@ -66,13 +56,13 @@ class FoldConstantsPass(RewritePass):
     pattern_types = (QuantizeConstant, ReadConstant, ReadNumber, FoldBranch, ComputeTable)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        left = _computed(op)
+        left = compute_constants(op)
         choices = _choices(op)
         if apply_patterns(op, self.name, self.patterns()):
             users = [readers for one, readers in choices.items() if one.parent is None]
             if users:
                 _clean_up(op, {reader for readers in users for reader in readers})
-            left = _computed(op)  # ops on constants just quantized, or moved out of a branch
+            left = compute_constants(op)  # ops on constants just quantized, or moved out of a branch
         for remaining, blocked in left.items():
             remarks_of(op).add(self.name, remaining, blocked)
         refresh_signatures(op)

@@ -35,7 +35,7 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
-from qdialect.patterns.computing import Computation
+from qdialect.patterns.computing import compute_constants
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.parts import saved_behind
 from qdialect.patterns.reading import real_copy
@@ -278,12 +278,4 @@ class FoldFloatWeightsPass(TargetPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = affordable(op, self.elements, self.growth, self.least)
         if apply_patterns(op, self.name, self._patterns(chosen)):
-            _compute_constants(op)
-
-
-def _compute_constants(module: ModuleOp) -> None:
-    """Compute what depends on constants alone: those that were dequantized before stood in the way."""
-    computation = Computation(module)
-    for op in operations(module):
-        computation.show(op)
-    computation.compute_all()
+            compute_constants(op)  # those that were dequantized before stood in the way

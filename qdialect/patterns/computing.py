@@ -28,6 +28,7 @@ from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
+from qdialect.ir.walking import operations
 from qdialect.numerics import Array
 from qdialect.onnx_io.carried import infer_arguments
 from qdialect.onnx_io.external import tensor_bytes
@@ -307,6 +308,15 @@ class Computation:
                 _erase(op)
         self._known.update(new)
         return new
+
+
+def compute_constants(module: ModuleOp) -> dict[Operation, Blocked]:
+    """Replace ops that depend on constants alone by their results; returns the reasons for those kept."""
+    computation = Computation(module)
+    for op in operations(module):
+        computation.show(op)
+    computation.compute_all()
+    return computation.left
 
 
 def run_beside(op: Operation, ops: Sequence[Operation], outputs: Sequence[SSAValue]) -> list[Array]:

@@ -23,6 +23,12 @@ from qdialect.promises.base import Promise, unguarded
 from qdialect.promises.linear import EMPTY_SUM
 from qdialect.reasons import Blocked
 
+FAR_APART = Blocked(
+    "scale-ratio", "the ratio of the operand's and the result's scale is out of the kernel's range"
+)
+SHORT_ROW = Blocked(
+    "short-softmax", "the kernel overflows at this scale for a row this short, or of unknown length"
+)
 SOFTMAX_STEPS = 128
 """Steps of a result up to 1.0, per element of a row, that onnxruntime's QLinearSoftmax can count (1.31: measured)."""
 
@@ -54,9 +60,12 @@ class Kernel(Promise):
     """True if the result is float: no final quantize."""
     adds: bool = False
     """True if the node may add a float bias, an input behind those of the template."""
-    guard: Callable[[OnnxOp], Blocked | None] = unguarded
+    refuses: Callable[[OnnxOp], Blocked | None] = unguarded
+    """Reason why the kernel computes another function than the op, at any scales."""
     is_wrong: IsWrong = _never
     """True if the kernel gives wrong results at these scales; sessions also fuse the op between casts into it."""
+    wrong: Blocked = FAR_APART
+    """The reason if it does."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes of the node that the op lacks."""
     rows: Callable[[OnnxOp], Rows | None] | None = None
@@ -66,6 +75,16 @@ class Kernel(Promise):
     """
     read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
     """The op's attributes in an opset from the node's: the inverse of `extra`."""
+
+    def guard(self, op: OnnxOp) -> Blocked | None:
+        """Reason why the kernel does not compute `op` on its types; None if it does, or a type is not per tensor."""
+        blocked = self.refuses(op)
+        if blocked is not None or self.is_wrong is _never:
+            return blocked
+        types = [quantized_of(value.type) for value in (*op.operands, op.results[0])]
+        scales = [float(type.scale) for type in types if type is not None and type.is_per_tensor]
+        is_known = len(scales) == len(types)
+        return self.wrong if is_known and self.is_wrong(op, scales[:-1], scales[-1]) else None
 
 
 class Rows(NamedTuple):
@@ -92,7 +111,7 @@ class Kernels(Promise):
         return any("*" in form.inputs for form in self.forms)
 
 
-def _gemm_guard(op: OnnxOp) -> Blocked | None:
+def _scaled_bias(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
         return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
     if op.input(2) is not None and op.float_attr("alpha", 1.0) != 1.0:
@@ -101,7 +120,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
     return None
 
 
-def _windows_guard(op: OnnxOp) -> Blocked | None:
+def _ragged_windows(op: OnnxOp) -> Blocked | None:
     dilations = op.ints_attr("dilations")
     if dilations is not None and any(d != 1 for d in dilations):
         return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
@@ -114,7 +133,7 @@ def _windows_guard(op: OnnxOp) -> Blocked | None:
 
 
 def _pool_differs(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
-    return _windows_guard(op) is not None or _sum_overflows(op, operands, result)
+    return _ragged_windows(op) is not None or _sum_overflows(op, operands, result)
 
 
 def _pool_rows(op: OnnxOp) -> Rows | None:
@@ -187,36 +206,8 @@ def _mean_fails(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
     return not pixels or not 2.0**-32 <= operands[0] / (result * pixels) < 2.0**8
 
 
-def _far_apart(op: OnnxOp, is_wrong: IsWrong) -> Blocked | None:
-    types = [quantized_of(value.type) for value in (*op.operands, op.results[0])]
-    scales = [float(type.scale) for type in types if type is not None and type.is_per_tensor]
-    if len(scales) < len(types) or not is_wrong(op, scales[:-1], scales[-1]):
-        return None
-    return Blocked(
-        "scale-ratio", "the ratio of the operand's and the result's scale is out of the kernel's range"
-    )
-
-
-def _mean_guard(op: OnnxOp) -> Blocked | None:
-    return EMPTY_SUM if 0 in (shape_of(op.operands[0].type) or ())[2:] else _far_apart(op, _mean_fails)
-
-
-def _pool_guard(op: OnnxOp) -> Blocked | None:
-    return _windows_guard(op) or _far_apart(op, _sum_overflows)
-
-
-def _at_scales(op_type: str, is_wrong: IsWrong) -> Kernel:
-    """A kernel of two operands that computes in their steps of the result."""
-    return Kernel(MICROSOFT, op_type, _BINARY, guard=lambda op: _far_apart(op, is_wrong), is_wrong=is_wrong)
-
-
-def _softmax_guard(op: OnnxOp) -> Blocked | None:
-    type = quantized_of(op.results[0].type)
-    if type is None or not type.is_per_tensor or not _softmax_overflows(op, (), float(type.scale)):
-        return None
-    return Blocked(
-        "short-softmax", "the kernel overflows at this scale for a row this short, or of unknown length"
-    )
+def _no_pixels(op: OnnxOp) -> Blocked | None:
+    return EMPTY_SUM if 0 in (shape_of(op.operands[0].type) or ())[2:] else None
 
 
 def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
@@ -246,11 +237,11 @@ KERNELS: dict[tuple[str, str], Kernels] = {
             Kernel(MICROSOFT, "MatMulIntegerToFloat", "0v 1v 0s 1s 0z 1z", float_result=True, adds=True),
         ),
         "Gemm": (
-            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", guard=_gemm_guard),
-            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, guard=_gemm_guard),
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", refuses=_scaled_bias),
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, refuses=_scaled_bias),
         ),
-        "Add": (_at_scales("QLinearAdd", _sum_overflows),),
-        "Mul": (_at_scales("QLinearMul", _product_overflows),),
+        "Add": (Kernel(MICROSOFT, "QLinearAdd", _BINARY, is_wrong=_sum_overflows),),
+        "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY, is_wrong=_product_overflows),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
         "Softmax": (
@@ -258,8 +249,8 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 MICROSOFT,
                 "QLinearSoftmax",
                 _UNARY,
-                guard=_softmax_guard,
                 is_wrong=_softmax_overflows,
+                wrong=SHORT_ROW,
                 rows=_softmax_rows,
                 extra=_softmax_extra,
                 read=_softmax_read,
@@ -270,13 +261,13 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 MICROSOFT,
                 "QLinearAveragePool",
                 _UNARY,
-                guard=_pool_guard,
+                refuses=_ragged_windows,
                 is_wrong=_pool_differs,
                 rows=_pool_rows,
             ),
         ),
         "GlobalAveragePool": (
-            Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY, guard=_mean_guard, is_wrong=_mean_fails),
+            Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY, refuses=_no_pixels, is_wrong=_mean_fails),
         ),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
         "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from operator import add, mul, sub
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -177,47 +178,19 @@ def _pairs(op: OnnxOp, known: Known) -> list[tuple[Element, Element]] | None:
     return [(a[k % len(a)], b[k % len(b)]) for k in range(count)]
 
 
-def _quotient(a: int, b: int) -> int:
-    """a / b rounded towards zero, as ONNX divides integers."""
+def _quotient(a: int, b: int) -> int | None:
+    """a / b rounded towards zero, as ONNX divides integers; None for a division by 0."""
+    if not b:
+        return None
     quotient = a // b
     return quotient + (quotient < 0 and quotient * b != a)
 
 
-def _add(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    return b if a == 0 else a if b == 0 else None
-
-
-def _sub(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return a - b
-    return a if b == 0 else None
-
-
-def _mul(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if 0 in (a, b):
-        return 0
-    return b if a == 1 else a if b == 1 else None
-
-
-def _div(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return _quotient(a, b) if b else None
-    return a if b == 1 else None
-
-
-def _mod(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return a % b if b else None
-    return 0 if b == 1 else None
+def _remainder(a: int, b: int) -> int | None:
+    return a % b if b else None
 
 
 def _equal(a: Element, b: Element) -> Element:
-    if isinstance(a, int) and isinstance(b, int):
-        return int(a == b)
     if isinstance(a, Symbol) and a == b:
         return 1
     number = a if isinstance(a, int) else b
@@ -225,10 +198,17 @@ def _equal(a: Element, b: Element) -> Element:
     return 0 if is_size and isinstance(number, int) and number < 0 else None
 
 
-def _elementwise(of: Callable[[Element, Element], Element]) -> Counts:
+def _elementwise(
+    of: Callable[[int, int], int | None], otherwise: Callable[[Element, Element], Element]
+) -> Counts:
+    """Counts by `of` where both numbers are known, else by `otherwise`."""
+
     def elements(op: OnnxOp, known: Known) -> Elements | None:
         pairs = _pairs(op, known)
-        return None if pairs is None else tuple(of(a, b) for a, b in pairs)
+        return None if pairs is None else tuple(of_both(a, b) for a, b in pairs)
+
+    def of_both(a: Element, b: Element) -> Element:
+        return of(a, b) if isinstance(a, int) and isinstance(b, int) else otherwise(a, b)
 
     return Counts(elements)
 
@@ -278,12 +258,12 @@ COUNTS: dict[tuple[str, str], Counts] = {
     ("", "Slice"): Counts(_slice),
     ("", "Transpose"): Counts(_transpose),
     ("", "Concat"): Counts(_concat),
-    ("", "Add"): _elementwise(_add),
-    ("", "Sub"): _elementwise(_sub),
-    ("", "Mul"): _elementwise(_mul),
-    ("", "Div"): _elementwise(_div),
-    ("", "Mod"): _elementwise(_mod),
-    ("", "Equal"): _elementwise(_equal),
+    ("", "Add"): _elementwise(add, lambda a, b: b if a == 0 else a if b == 0 else None),
+    ("", "Sub"): _elementwise(sub, lambda a, b: a if b == 0 else None),
+    ("", "Mul"): _elementwise(mul, lambda a, b: 0 if 0 in (a, b) else b if a == 1 else a if b == 1 else None),
+    ("", "Div"): _elementwise(_quotient, lambda a, b: a if b == 1 else None),
+    ("", "Mod"): _elementwise(_remainder, lambda a, b: 0 if b == 1 else None),
+    ("", "Equal"): _elementwise(lambda a, b: int(a == b), _equal),
     ("", "Not"): Counts(_not),
     ("", "Where"): Counts(_where),
     ("", "ReduceProd"): Counts(_product),

@@ -1,4 +1,4 @@
-"""`Pass`, the base class of passes: its class of exactness, its rewrite in a sentence; `RewritePass`, a set of patterns."""
+"""`Pass`, the base class of passes: class of exactness, rewrite in a sentence; `RewritePass`: a set of patterns."""
 
 from __future__ import annotations
 
