@@ -158,8 +158,7 @@ def targets_page() -> str:
 
 def promises_page() -> str:
     """Every operator of ai.onnx on float tensors: what casts move past, and why they stop at the others."""
-    from qdialect.promises.filling import FILLING
-    from qdialect.promises.layout import LAYOUT
+    from qdialect.promises.layout import FILLING, LAYOUT
     from qdialect.promises.monotone import MONOTONE
     from qdialect.promises.unpromised import UNPROMISED
 

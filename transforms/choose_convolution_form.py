@@ -31,17 +31,16 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
-from qdialect.patterns.convolution.average import WriteAsConvolution
 from qdialect.patterns.convolution.blocks import FillBlocks
 from qdialect.patterns.convolution.build import written
+from qdialect.patterns.convolution.columns import product, product_guard
+from qdialect.patterns.convolution.conversions import WriteAsConvolution, WriteAsPointwise
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
-from qdialect.patterns.convolution.pointwise import WriteAsPointwise
-from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.shuffle import ShuffleLast
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
-from qdialect.patterns.parts import saved_behind
+from qdialect.patterns.float_kernels import saved_behind
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.window import Window

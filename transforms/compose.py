@@ -15,7 +15,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.ir.values import is_constant
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait

@@ -32,8 +32,7 @@ from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
-from qdialect.promises.integer import IntegerProduct
-from qdialect.promises.linear import LINEAR, Linear
+from qdialect.promises.linear import LINEAR, IntegerProduct, Linear
 from qdialect.reasons import FLOAT_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait

@@ -28,7 +28,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.clamps import FoldSaturatedClamp
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, Range, are_alike, is_within
-from qdialect.promises.joins import KnownRange
+from qdialect.promises.elementwise import KnownRange
 from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter

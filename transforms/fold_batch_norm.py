@@ -60,6 +60,7 @@ from qdialect.patterns.affine import (
     SECOND_CONSUMER,
     Array,
     Chain,
+    FoldIntoNormalization,
     LinearTarget,
     chain_to,
     ends_function,
@@ -72,7 +73,6 @@ from qdialect.patterns.affine import (
     replace_linear,
 )
 from qdialect.patterns.lifted import LiftAffine
-from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear

@@ -30,7 +30,7 @@ from qdialect.numerics import Array, folding
 from qdialect.patterns.affine import SECOND_CONSUMER, chain_to, flat_bias, movable_map, new_constant
 from qdialect.patterns.convolution.build import window_attributes
 from qdialect.promises.affine import AffineMap
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked

@@ -37,9 +37,8 @@ from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.patterns.computing import compute_constants
 from qdialect.patterns.convolution.step import priced
-from qdialect.patterns.parts import saved_behind
+from qdialect.patterns.float_kernels import quantized_behind, saved_behind
 from qdialect.patterns.reading import real_copy
-from qdialect.patterns.rows import quantized_behind
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import written_dequantize

@@ -35,8 +35,7 @@ from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array
 from qdialect.promises.arithmetic import QuantizesAtRunTime, Scales
 from qdialect.promises.base import Commutes
-from qdialect.promises.integer import IntegerProduct
-from qdialect.promises.linear import Linear
+from qdialect.promises.linear import IntegerProduct, Linear
 from qdialect.promises.rows import MarksRows
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait

@@ -39,11 +39,10 @@ from qdialect.patterns.affine import (
     with_parts,
 )
 from qdialect.patterns.lifted import move_of
-from qdialect.promises.affine import AffineMap, affine_map
+from qdialect.promises.affine import AffineMap, Homogeneous, affine_map
 from qdialect.promises.arithmetic import producer
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked, unblocked

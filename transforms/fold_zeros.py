@@ -18,9 +18,9 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.values import constant_array
 from qdialect.numerics.sums import with_one_zero_point
-from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import AllResults, ZeroByDefault
-from qdialect.promises.integer import IntegerProduct
+from qdialect.promises.linear import IntegerProduct
+from qdialect.promises.sizes import filled_with
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait

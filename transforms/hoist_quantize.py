@@ -33,7 +33,7 @@ from qdialect.patterns.constants import QuantizeConstant, ReadConstant, Requanti
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Window
 from qdialect.reasons import OTHER_REGION, Blocked, unblocked

@@ -37,10 +37,9 @@ from qdialect.ir.build import copied
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant, under_dequantize
 from qdialect.numerics import Array
-from qdialect.patterns.reading import real_copy
+from qdialect.patterns.reading import SinkReading, real_copy
 from qdialect.patterns.signedness import unsigned
-from qdialect.patterns.sinking import SinkReading
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter

@@ -37,8 +37,8 @@ from qdialect.patterns.sums import SCALING
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Scales, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
-from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.layout import order_of
+from qdialect.promises.linear import IntegerProduct
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
 from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter

@@ -55,8 +55,7 @@ from qdialect.patterns.captured import (
 )
 from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
-from qdialect.patterns.pairs import PairWriter, share_readings
-from qdialect.patterns.parameters import name_parameters
+from qdialect.patterns.pairs import PairWriter, name_parameters, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing
 from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries

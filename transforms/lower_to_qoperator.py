@@ -44,13 +44,12 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.ir.values import constant, constant_array, real_constant
 from qdialect.ops.generated import op_named
-from qdialect.patterns.biases import AddInKernel
+from qdialect.patterns.affine_kernels import AddInKernel, ReadRescaled
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.clamps import fold_saturated
+from qdialect.patterns.float_kernels import LowerToFloat
 from qdialect.patterns.joins import TakeAnyScales, repeated_rows
-from qdialect.patterns.rescaled import ReadRescaled
-from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes

@@ -43,8 +43,8 @@ from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
 from qdialect.patterns.computing import run_beside
+from qdialect.patterns.float_kernels import ELEMENTWISE
 from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied
-from qdialect.patterns.parts import ELEMENTWISE
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked

@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.values import is_float32
-from qdialect.promises.joins import Joins, KnownRange
+from qdialect.promises.elementwise import Joins, KnownRange
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait

@@ -34,9 +34,8 @@ from qdialect.ir.values import constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
-from qdialect.patterns.multiplied import WIDTHS, Constants, is_weight, multiplies_integers
+from qdialect.patterns.multiplied import WIDTHS, Constants, SumOfBytes, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type, learn_shape
-from qdialect.patterns.widened import SumOfBytes
 from qdialect.promises.arithmetic import (
     Bounds,
     Converts,

@@ -31,9 +31,8 @@ from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, along, multiplier, shift, single_user
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
-from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.kernels import Kernels
-from qdialect.promises.linear import BIAS_TOLERANCE, Linear
+from qdialect.promises.linear import BIAS_TOLERANCE, IntegerProduct, Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, answer, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter

@@ -25,7 +25,7 @@ from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant
 from qdialect.patterns.boundaries import SinkAcross
 from qdialect.patterns.cleanup import cleanups
-from qdialect.patterns.sinking import SinkReading, cast_source
+from qdialect.patterns.reading import SinkReading, cast_source
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import OTHER_OPERAND, Blocked, unblocked

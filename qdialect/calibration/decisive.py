@@ -23,7 +23,7 @@ from qdialect.ir.place import end_of
 from qdialect.ir.values import is_float32
 from qdialect.numerics import Array
 from qdialect.promises.base import Commutes
-from qdialect.promises.joins import KnownRange
+from qdialect.promises.elementwise import KnownRange
 
 
 def decided(module: ModuleOp) -> frozenset[int]:

@@ -24,8 +24,8 @@ from qdialect.ir.interface import main_of
 from qdialect.ir.names import tensor_name
 from qdialect.ir.place import put_constant
 from qdialect.ir.values import constant_array, known_array, rank_of
+from qdialect.promises.affine import Homogeneous
 from qdialect.promises.arithmetic import single_user
-from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
 

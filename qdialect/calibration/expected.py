@@ -17,7 +17,7 @@ from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.patterns.convolution.search import Search, kernel_cost
 from qdialect.patterns.convolution.step import Spec, priced
-from qdialect.patterns.parts import part_of
+from qdialect.patterns.float_kernels import part_of
 from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp

@@ -15,7 +15,7 @@ from qdialect.ir.values import constant
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.reasons import Blocked
 
 

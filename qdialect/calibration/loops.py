@@ -15,11 +15,11 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.ir.values import constant, real_constant
-from qdialect.patterns.filled import filled_with
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
-from qdialect.promises.joins import KnownRange, Multiplies
+from qdialect.promises.elementwise import KnownRange, Multiplies
 from qdialect.promises.linear import Linear
+from qdialect.promises.sizes import filled_with
 
 Bounds = tuple[float, float]
 Outside = Callable[[SSAValue], Bounds | None]

@@ -33,7 +33,7 @@ from qdialect.ir.place import insert_before, put_constant, remove
 from qdialect.ir.values import constant_array, known_array
 from qdialect.oracle.parallel import parallel_map
 from qdialect.promises.arithmetic import single_user
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 
 LAYER = "qdialect.layer"

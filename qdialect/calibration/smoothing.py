@@ -27,7 +27,7 @@ from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.place import behind, insert_before, onnx_op, put_constant
 from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.ops.generated import op_named
-from qdialect.promises.homogeneous import Scaled
+from qdialect.promises.affine import Scaled
 
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The paper's 0.5 and its neighbours."""

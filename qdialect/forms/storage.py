@@ -25,7 +25,7 @@ from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.ops.generated import op_named
-from qdialect.promises.filling import triangle
+from qdialect.promises.layout import triangle
 from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.promises.padding import pad_value
 from qdialect.reasons import (

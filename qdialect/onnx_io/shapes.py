@@ -40,8 +40,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
-from qdialect.promises.recurrent import HiddenStates
-from qdialect.promises.shapes import KeepsType
+from qdialect.promises.shapes import HiddenStates, KeepsType
 from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter

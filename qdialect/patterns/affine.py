@@ -1,7 +1,8 @@
 """
 Helpers to fold affine ops into linear ops: the chain of affine ops, the new weight, the new bias.
 
-A factor is folded into the weight's scales, so that stored integers stay; for a float weight into its elements.
+A factor is folded into the weight's scales, so that stored integers stay; for a float weight into its elements. And the
+pattern that folds affine ops behind a normalization into its own factor and shift.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_o
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import onnx_op
-from qdialect.ir.values import constant, known_constant, real_constant, under_dequantize
+from qdialect.ir.values import constant, known_constant, normal_axis, rank_of, real_constant, under_dequantize
 from qdialect.numerics import Array, folding
 from qdialect.ops.generated import op_named
-from qdialect.promises.affine import AffineMap, affine_map
+from qdialect.promises.affine import Affine, AffineMap, Scaled, affine_map
 from qdialect.promises.arithmetic import Scales, producer
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked, required, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
+from qdialect.rewriting.matching import OnTrait
 
 SECOND_CONSUMER = Blocked("second-consumer", "the value in between has a second consumer")
 QUANTIZER_BETWEEN = Blocked(
@@ -252,3 +254,66 @@ def with_parts(
     attributes = {k: v for k, v in op.onnx_attributes.items() if k not in drops}
     new = op.__class__.build(inputs, [type], attributes)
     return [*weight, *([] if bias is None else [bias]), new]
+
+
+class FoldIntoNormalization(OnTrait[Scaled]):
+    """affine(norm(x, gamma, beta))  ->  norm(x, gamma * factor, beta * factor + shift)     for all that read it"""
+
+    def match(self, op: OnnxOp, promise: Scaled, rewriter: Rewriter, /) -> Blocked | None:
+        users = [use.operation for use in op.results[0].uses]
+        maps = [_map_of(user, op.results[0]) for user in users]
+        first = next((one for one in maps if one is not None), None)
+        if first is None:
+            return None
+        if not all(one is not None and _equal(one, first) for one in maps):
+            return SECOND_CONSUMER
+        if any(quantized_of(one.results[0].type) is not None for one in (op, *users)):
+            return Blocked(
+                "quantizer-between", "a quantize in between rounds, and folding would drop that rounding"
+            )
+        built = unblocked(_folded(op, promise, first))
+        # Its result holds the numbers of the affine ops' results.
+        named = [*tensor_names(users[0]), ""][:1]
+        built[-1].location = location(node_name(op), [*named, *tensor_names(op)[1:]])
+        rewriter.insert_before(op, built)
+        for user in users:
+            if user.parent is not None:
+                rewriter.replace(user, [], [built[-1].results[0]])
+        if op.parent is not None:
+            rewriter.replace(op, [], built[-1].results, is_same=False)
+        return None
+
+
+def _map_of(user: Operation, value: SSAValue) -> AffineMap | None:
+    """The affine map of `user` on `value`; None if it is not affine."""
+    if not isinstance(user, OnnxOp) or user.get_trait(Affine) is None:
+        return None
+    map = movable_map(user.results[0])
+    is_of_value = isinstance(map, AffineMap) and user.operands[map.place] is value
+    return map if is_of_value and isinstance(map, AffineMap) else None
+
+
+def _equal(a: AffineMap, b: AffineMap) -> bool:
+    return a.axis == b.axis and np.array_equal(a.factor, b.factor) and np.array_equal(a.shift, b.shift)
+
+
+def _folded(op: OnnxOp, promise: Scaled, map: AffineMap) -> list[Operation] | Blocked:
+    """The normalization with another factor and shift, the last of new operations."""
+    rank, old_shift = rank_of(op.operands[0]), op.input(promise.shift)
+    gamma, beta = real_constant(op.input(promise.factor)), real_constant(old_shift)
+    if gamma is None or rank is None or (beta is None and old_shift is not None):
+        return COMPUTED_WEIGHT
+    first = normal_axis(op.int_attr("axis", promise.first_axis), rank)
+    is_one = map.factor.size == map.shift.size == 1
+    if not is_one and (first != rank - 1 or map.axis != first or gamma.shape != map.factor.shape):
+        return OTHER_AXIS
+    arrays: dict[int, Array] = {promise.factor: gamma.astype(np.float64) * map.factor}
+    if beta is not None or not map.is_scale:
+        shift = map.shift + (0 if beta is None else beta.astype(np.float64) * map.factor)
+        arrays[promise.shift] = np.broadcast_to(shift, gamma.shape)
+    constants = {k: new_constant(a.astype(gamma.dtype), op.input(k)) for k, a in arrays.items()}
+    inputs: list[SSAValue | None] = [*op.inputs, *[None] * (max(constants) + 1 - len(op.inputs))]
+    for place, one in constants.items():
+        inputs[place] = one.results[0]
+    new = op.__class__.build(inputs, list(op.result_types), op.onnx_attributes)
+    return [*constants.values(), new]

@@ -41,7 +41,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.unfused import SESSION, brought_dequantize, moved_dequantize, part, summed
 from qdialect.promises.casts import QuantizeForm, dequantize_type, quantize_type, written_dequantize
 from qdialect.promises.clamping import are_alike
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.weight_only import WeightOnly
 from qdialect.promises.window import Window

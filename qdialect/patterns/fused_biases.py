@@ -11,7 +11,7 @@ from qdialect.dialects.quant import BYTE_BITS, UniformType
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array, sums
 from qdialect.promises.casts import dequantize_type, quantize_type, written_dequantize
-from qdialect.promises.joins import Adds
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 
 

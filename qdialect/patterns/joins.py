@@ -12,7 +12,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
-from qdialect.promises.joins import Joins
+from qdialect.promises.elementwise import Joins
 from qdialect.promises.kernels import Kernels
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait

@@ -1,8 +1,9 @@
-"""Writer of QuantizeLinear and DequantizeLinear pairs, by the rules of a target."""
+"""Writer of QuantizeLinear and DequantizeLinear pairs, by the rules of a target; names of the parameters of nodes."""
 # Around the driver: casts become nodes one for one, and dead ones are erased; no float op changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,12 +14,14 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
-from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names, wish
+from qdialect.ir.names import is_parameter, location, node_name, result_names, tensor_name, tensor_names, wish
 from qdialect.ir.place import block_of, remove
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import dequantize_type, written_dequantize
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, written_dequantize
 from qdialect.promises.linear import Linear
+from qdialect.promises.qoperator import QOperator, reading
+from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
 
@@ -248,3 +251,34 @@ def _is_constant(value: SSAValue) -> bool:
     while isinstance(value.owner, DequantizeOp | StorageCastOp):
         value = value.owner.operands[0]
     return isinstance(value.owner, ConstantOp)
+
+
+ROLES = {"s": "scale", "z": "zero_point"}
+
+
+def _read_by(op: OnnxOp) -> Iterator[tuple[SSAValue, SSAValue, str]]:
+    """Each scale and zero point that a node reads, the tensor that it belongs to, and which of the two it is."""
+    if op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None:
+        tensor = op.results[0] if op.get_trait(QuantizeForm) is not None else op.operands[0]
+        yield from (
+            (value, tensor, role) for value, role in zip(op.operands[1:], ROLES.values(), strict=False)
+        )
+    elif op.get_trait(QOperator) is not None and not isinstance(meaning := reading(op), Blocked):
+        for (place, part), value in meaning.cells.items():
+            tensor = op.results[0] if place is None else meaning.cells.get((place, "v"))
+            if part in ROLES and value is not None and tensor is not None:
+                yield value, tensor, ROLES[part]
+
+
+def name_parameters(module: ModuleOp) -> None:
+    """
+    Name constant scales and zero points after the tensor of the first node that reads them, so that they get the same
+    names when the written model is compiled again. The tensors' names must be settled.
+    """
+    named: set[Operation] = set()
+    for op in operations(module):
+        for value, tensor, role in _read_by(op) if isinstance(op, OnnxOp) else ():
+            constant = value.owner
+            if isinstance(constant, ConstantOp) and is_parameter(constant) and constant not in named:
+                named.add(constant)
+                constant.location = location("", [f"{wish(tensor)}_{role}"])

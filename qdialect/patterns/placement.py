@@ -21,7 +21,7 @@ from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
-from qdialect.promises.undefined import Undefined
+from qdialect.promises.elementwise import Undefined
 from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
 from qdialect.targets import Target

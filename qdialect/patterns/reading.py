@@ -1,4 +1,7 @@
-"""Helpers that read stored integers as elements of a quantized type: storage casts, constants."""
+"""
+Helpers that read stored integers as elements of a quantized type: storage casts, constants; and the pattern that moves
+such casts below ops that move elements.
+"""
 # Around the driver: `dequantize_operands` changes only drafts, which stand in no block yet.
 
 from __future__ import annotations
@@ -16,16 +19,19 @@ from qdialect.dialects.onnx_types import (
     element_of,
     quantized_of,
     shape_of,
+    storage_element,
     tensor_type,
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import QUANTIZED, tensor_name
-from qdialect.ir.values import real_constant
+from qdialect.ir.values import real_constant, under
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import QuantizeForm
+from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 
 
 def dequantize_operands(op: OnnxOp) -> list[Operation]:
@@ -114,3 +120,36 @@ def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:
     name = tensor_name(source)
     name = name.removesuffix(QUANTIZED) if name.endswith(QUANTIZED) else f"{name}_real"
     return constant_op(real, name)
+
+
+def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
+    """The quantized value that `value` is cast from; None if it is not."""
+    source = under(value, cast)
+    return None if source is None or quantized_of(source.type) is None else source
+
+
+class SinkReading(OnTrait[Commutes]):
+    """Move a pair of storage casts, which read integers as another type, below an op that moves elements."""
+
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
+        if not (promise.moves_storage and promise.results(op) and promise.moves(op)):
+            return  # one of other types rounds
+        sources = [_read_from(value) for value in promise.operand_values(op)]
+        types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
+        if len(types) < len(sources):
+            return
+        moved = unblocked(promise.forward(op, types))
+        new = promise.rebuilt(op, [s for s in sources if s is not None], moved)
+        known = [value.type for value in promise.result_values(op)]
+        plain = [
+            StorageCastOp(value, with_element(old, storage_element(type)))
+            for value, old, type in zip(promise.result_values(new), known, moved, strict=True)
+        ]
+        casts = [StorageCastOp(one.results[0], old) for one, old in zip(plain, known, strict=True)]
+        rewriter.replace(op, [new, *plain, *casts], promise.read_by(new, casts))
+
+
+def _read_from(value: SSAValue) -> SSAValue | None:
+    """The quantized value whose integers `value` reads as another type; None if it is no such pair of casts."""
+    integers = None if quantized_of(value.type) is None else under(value, StorageCastOp)
+    return None if integers is None else cast_source(integers, StorageCastOp)

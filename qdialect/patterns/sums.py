@@ -22,8 +22,7 @@ from qdialect.numerics import Array
 from qdialect.numerics.sums import weight_scale
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.targeted import ForTarget
-from qdialect.promises.integer import IntegerSum
-from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
+from qdialect.promises.linear import EMPTY_SUM, IntegerSum, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter

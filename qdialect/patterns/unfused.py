@@ -45,8 +45,8 @@ from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
+from qdialect.patterns.float_kernels import is_faster_in_float
 from qdialect.patterns.fused_biases import are_of_one_type, is_bytes, loses_bias
-from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import (
     DequantizeForm,

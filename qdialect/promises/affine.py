@@ -2,6 +2,8 @@
 Affine ops: each element times a constant factor plus a constant shift, per tensor or per channel.
 
     result[.., c, ..] = factor[c] * operand[.., c, ..] + shift[c]
+
+And ops that commute with a positive factor per channel, f(x * s) = f(x) * s, or absorb it into an operand.
 """
 
 from __future__ import annotations
@@ -147,3 +149,35 @@ def affine_map(value: SSAValue) -> AffineMap | Blocked | None:
     op = value.owner
     promise = promise_of(op, Affine)
     return None if promise is None else promise.map(op)  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True)
+class Homogeneous(Promise):
+    """Each channel (axis 1) of the result depends on that channel alone and is proportional to it."""
+
+    not_negative: bool = False
+    """True if no element of the result is negative."""
+
+
+HOMOGENEOUS: dict[tuple[str, str], Homogeneous] = {
+    ("", "Relu"): Homogeneous(not_negative=True),
+    ("", "LeakyRelu"): Homogeneous(),
+    ("", "MaxPool"): Homogeneous(),
+    ("", "AveragePool"): Homogeneous(),
+    ("", "GlobalAveragePool"): Homogeneous(),
+    ("", "GlobalMaxPool"): Homogeneous(),
+}
+
+
+@dataclass(frozen=True)
+class Scaled(Promise):
+    """The op ends with a factor and a shift for each position on its last axes, as normalizations do."""
+
+    factor: int
+    """Index of the factor's operand."""
+    shift: int
+    first_axis: int
+    """The first of those axes unless attribute `axis` states another."""
+
+
+SCALED: dict[tuple[str, str], Scaled] = {("", "LayerNormalization"): Scaled(1, 2, -1)}

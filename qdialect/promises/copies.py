@@ -21,8 +21,7 @@ from qdialect.ir.values import (
 )
 from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import Elementwise
-from qdialect.promises.filling import diagonal_of
-from qdialect.promises.layout import slices_of, training
+from qdialect.promises.layout import diagonal_of, slices_of, training
 from qdialect.reasons import Blocked, answer
 
 MOST = 16

@@ -1,12 +1,20 @@
-"""Elementwise ops: each element of the result depends on the operands' elements at the same position alone."""
+"""
+Elementwise ops: each element of the result depends on the operands' elements at the same position alone; those that
+join two branches; and what is known of results: their range, or that some are NaN.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.promises.base import Promise
+from qdialect.ir.values import real_constant
+from qdialect.promises.base import Promise, always
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,67 @@ NAMES = (
 )
 
 ELEMENTWISE: dict[tuple[str, str], Elementwise] = {("", name): Elementwise() for name in NAMES.split()}
+
+
+@dataclass(frozen=True)
+class Adds(Promise):
+    """The op is an addition."""
+
+
+@dataclass(frozen=True)
+class Multiplies(Promise):
+    """The op is an elementwise product."""
+
+
+@dataclass(frozen=True)
+class Joins(Promise):
+    """The op combines two branches elementwise."""
+
+
+@dataclass(frozen=True)
+class KnownRange(Promise):
+    """Every element of the result lies between two bounds, for any operand."""
+
+    bounds: tuple[float, float]
+    shares: bool = False
+    """True if the elements of a row sum to 1."""
+
+
+ADDITIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds()}
+PRODUCTS: dict[tuple[str, str], Promise] = {("", "Mul"): Multiplies()}
+JOINS: dict[tuple[str, str], Promise] = {("", name): Joins() for name in ("Add", "Mul", "Sub")}
+RANGES: dict[tuple[str, str], Promise] = {
+    ("", "Sigmoid"): KnownRange((0.0, 1.0)),
+    ("", "HardSigmoid"): KnownRange((0.0, 1.0)),
+    ("", "Softmax"): KnownRange((0.0, 1.0), shares=True),
+    ("", "Tanh"): KnownRange((-1.0, 1.0)),
+}
+
+
+@dataclass(frozen=True)
+class Undefined(Promise):
+    """The op gives NaN for some finite operands."""
+
+    for_some: Callable[[OnnxOp], bool] = always
+    """True if it does with the constants that it has."""
+
+
+def _divides_by_zero(op: OnnxOp) -> bool:
+    divisor = real_constant(op.operands[1])
+    return divisor is None or not divisor.all()
+
+
+def _takes_roots(op: OnnxOp) -> bool:
+    exponent = real_constant(op.operands[1])
+    return exponent is None or bool(np.any(exponent != np.rint(exponent)))
+
+
+UNDEFINED: dict[tuple[str, str], Undefined] = {
+    **{("", name): Undefined() for name in "Acos Acosh Asin Atanh Log ReduceLogSum Sqrt".split()},
+    ("", "Div"): Undefined(_divides_by_zero),
+    ("", "Mod"): Undefined(_divides_by_zero),
+    ("", "Pow"): Undefined(_takes_roots),
+}
 
 
 class Function(NamedTuple):

@@ -1,6 +1,10 @@
 """
 Layout ops: each element of the result is an element of the operand, unchanged. Per tensor they carry any type;
 per axis the scales follow their axis (docs/spec.md, "layout").
+
+Some fill the rest with the real number 0, which each type stores as its zero point, for any scale:
+
+    DQ(f(q, fill z)) = f(DQ(q), fill 0)       Q(f(x, fill 0)) = f(Q(x), fill z)
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from xdsl.ir import Block, Operation
 from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, static_shape
+from qdialect.ir.values import constant_array, constant_ints, ints_of, normal_axis, rank_of, static_shape
 from qdialect.promises import blocks
 from qdialect.promises.axes import (
     ALONG_AXIS,
@@ -41,6 +45,7 @@ from qdialect.promises.base import (
 )
 from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
+from qdialect.promises.monotone import batch_or_channel
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
 from qdialect.promises.reshaping import reshape_backward, reshape_forward
 from qdialect.promises.resizing import resize_nearest
@@ -242,6 +247,33 @@ def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -
         scale moves past it. backward: the same from the result to the operand. more: the other fields of `Commutes`.
     """
     return Commutes(follow(forward), follow(backward), **more)
+
+
+def diagonal_of(op: OnnxOp) -> int | None:
+    """The diagonal at which a Trilu begins or ends: columns beside the main one; None if it is computed."""
+    listed = constant_ints(op.input(1)) if op.input(1) is not None else [0]
+    return listed[0] if listed is not None and len(listed) == 1 else None
+
+
+def triangle(op: OnnxOp) -> np.ndarray | Blocked:
+    """Mask of the elements that a Trilu keeps: booleans of the sizes of the last two axes."""
+    shape = required(static_shape(op.operands[0]), UNKNOWN_RANK)
+    k = required(diagonal_of(op), NOT_CONSTANT)
+    places = np.ones(shape[-2:], bool)
+    return np.triu(places, k) if op.int_attr("upper", 1) else np.tril(places, k)
+
+
+def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if op.str_attr("mode", "linear") != "nearest":
+        return Blocked("interpolates", f"{op.op_type} computes new elements between the old ones")
+    return follow(batch_or_channel)(op, types)
+
+
+FILLING: dict[tuple[str, str], Commutes] = {
+    ("", "Trilu"): Commutes(follow(same), follow(same), moves_storage=False),
+    ("", "MaxUnpool"): Commutes(follow(batch_or_channel), follow(batch_or_channel), moves_storage=False),
+    ("", "GridSample"): Commutes(_nearest, _nearest, moves_storage=False),
+}
 
 
 _PER_TENSOR = layout()

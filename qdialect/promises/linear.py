@@ -1,4 +1,7 @@
-"""Linear ops: sums of products of an activation and a weight, plus a bias in steps of x_scale * w_scale."""
+"""
+Linear ops: sums of products of an activation and a weight, plus a bias in steps of x_scale * w_scale; and their integer
+sums, ConvInteger and MatMulInteger, which apply neither scales nor bias.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.values import rank_of, static_shape
-from qdialect.promises.base import Promise
-from qdialect.reasons import Blocked
+from qdialect.ir.values import constant, rank_of, static_shape
+from qdialect.promises.base import Promise, sometimes, unguarded
+from qdialect.reasons import GEMM_FORM, Blocked
 
 WRONG_AXIS = Blocked(
     "weight-axis",
@@ -176,4 +179,66 @@ LINEAR: dict[tuple[str, str], Linear] = {
     ("", "ConvTranspose"): Linear(_spreading_axis, groups_share_axis=True),
     ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
     ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1, inputs_last=True),
+}
+
+
+def _own(op: OnnxOp) -> dict[str, Attribute]:
+    return op.onnx_attributes
+
+
+def _none(op: OnnxOp) -> dict[str, Attribute]:
+    return {}
+
+
+def _gemm_guard(op: OnnxOp) -> Blocked | None:
+    if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
+        return GEMM_FORM
+    if op.int_attr("transB", 0) and constant(op.operands[1]) is None:
+        return Blocked("computed-weight", "Gemm transposes a weight that is computed")
+    return None
+
+
+def _turns_weight(op: OnnxOp) -> bool:
+    return bool(op.int_attr("transB", 0))
+
+
+@dataclass(frozen=True)
+class IntegerSum(Promise):
+    """The integer op with the same sums: x, w, x_zero_point, w_zero_point -> int32."""
+
+    op_type: str
+    channel_axis: int
+    """The result's axis of channels."""
+    one_zero_point: bool = False
+    """True if the kernel takes only one zero point for the whole weight."""
+    guard: Callable[[OnnxOp], Blocked | None] = unguarded
+    attributes: Callable[[OnnxOp], dict[str, Attribute]] = _own
+    turned: Callable[[OnnxOp], bool] = sometimes
+    """True if the kernel takes the op's weight transposed; the weight is a constant matrix then."""
+
+
+INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
+    ("", "Conv"): IntegerSum("ConvInteger", 1, one_zero_point=True),
+    ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
+    ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
+}
+
+
+@dataclass(frozen=True)
+class IntegerProduct(Promise):
+    """The op sums products of integers minus their zero points: operands x, w, x zero point, w zero point."""
+
+    name: str
+    """Name of the same op on real numbers."""
+    with_bias: str
+    """Name of the op with a bias; if it differs from `name`, it takes matrices only."""
+    channel_axis: int
+    """The result's axis of output channels."""
+    one_zero_point: bool = False
+    """True if kernels take only one zero point for the whole weight, where the op may have one for each channel."""
+
+
+INTEGER_PRODUCTS: dict[tuple[str, str], IntegerProduct] = {
+    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1, one_zero_point=True),
+    ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", -1),
 }

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import i1
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import element_of
-from qdialect.ir.values import rank_of, static_shape
+from qdialect.ir.values import rank_of, real_constant, static_shape
 from qdialect.numerics.pixels import size_factor
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Commutes, Promise
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import Blocked, answer
 
@@ -105,6 +105,27 @@ class Fills(Promise):
     """All elements of the result are one number."""
 
     number: Callable[[OnnxOp], float]
+
+
+MOST = 1 << 20
+"""Greatest number of elements of constants that are examined."""
+
+
+def filled_with(value: SSAValue) -> float | None:
+    """The number that all elements of `value` equal, through ops that move elements; None if unknown."""
+    while isinstance(value, OpResult) and isinstance(value.op, OnnxOp) and value.op.operands:
+        op = value.op
+        if (fills := op.get_trait(Fills)) is not None:
+            return fills.number(op)
+        promise = op.get_trait(Commutes)
+        if promise is None or not promise.moves_storage or list(promise.operands(op)) != [0]:
+            return None
+        value = op.operands[0]
+    array = real_constant(value)
+    if array is None or not 0 < array.size <= MOST or array.dtype.kind not in "fiu":
+        return None
+    first = array.reshape(-1)[0]
+    return float(first) if (array == first).all() else None
 
 
 def _shape(op: OnnxOp, known: Known) -> Elements | None:

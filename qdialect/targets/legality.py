@@ -23,7 +23,7 @@ from qdialect.ir.values import constant_array
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.copies import Copies
-from qdialect.promises.joins import Joins
+from qdialect.promises.elementwise import Joins
 from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
 from qdialect.promises.window import Window

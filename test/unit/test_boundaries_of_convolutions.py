@@ -17,9 +17,9 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.ir.values import is_float32
 from qdialect.patterns.convolution import phases, search
+from qdialect.patterns.convolution.columns import product_guard
 from qdialect.patterns.convolution.depth import DEEPEST, _slices
 from qdialect.patterns.convolution.phases import SpreadPhases, spread_phases
-from qdialect.patterns.convolution.product import product_guard
 from qdialect.patterns.convolution.search import Plan, Search, _around, float_kernel
 from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec, Step
 from qdialect.patterns.convolution.width import Row, packed_widths, packings

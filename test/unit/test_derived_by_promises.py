@@ -13,10 +13,10 @@ from test_boundaries_of_promises import after, flat, reason, rows
 
 from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.quant import Storage, UniformType
+from qdialect.promises.elementwise import Undefined
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE, uniform_type
 from qdialect.promises.padding import ZeroPads
-from qdialect.promises.recurrent import HIDDEN_STATES
-from qdialect.promises.undefined import Undefined
+from qdialect.promises.shapes import HIDDEN_STATES
 from qdialect.promises.weight_only import packed_weight, unpacked_weight
 from qdialect.promises.window import Window
 from qdialect.promises.work import SumsProducts

@@ -15,9 +15,9 @@ from onnx_models import onnx_model
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.walking import operations
-from qdialect.patterns.sizes import Sizes
 from qdialect.promises.shapes import SHAPED
 from qdialect.promises.sizes import Symbol
+from qdialect.transforms.fold_shapes import Sizes
 
 SIZES = {"N": 2, "M": 3}
 CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [

@@ -16,7 +16,7 @@ from qdialect.ir.names import location, settle_names, tensor_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
-from qdialect.patterns.parameters import name_parameters
+from qdialect.patterns.pairs import name_parameters
 
 MARK = b"zz-mark-zz"
 

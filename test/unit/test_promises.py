@@ -26,8 +26,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.session import run
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
-from qdialect.promises.filling import FILLING
-from qdialect.promises.layout import LAYOUT
+from qdialect.promises.layout import FILLING, LAYOUT
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.table import TABLES, promises_of
 from qdialect.promises.unpromised import UNPROMISED

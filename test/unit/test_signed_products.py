@@ -13,7 +13,7 @@ from xdsl.ir import Use
 import qdialect
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.session import run
-from qdialect.patterns.flipped import Source
+from qdialect.transforms.legalize_sums import Source
 
 
 def nodes(kind: str) -> list[onnx.NodeProto]:

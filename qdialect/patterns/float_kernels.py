@@ -1,4 +1,7 @@
-"""The pattern that runs an op on quantized types in float, if its integer kernel is slower."""
+"""
+Ops that a session makes a part of the float kernel in front, and the time that it saves; and the pattern that runs an
+op on quantized types in float, if its integer kernel is slower.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,51 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
+from qdialect.ir.values import rank_of
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
-from qdialect.targets.pricing import WORTH, Costs, row_cost
+from qdialect.targets.pricing import IMAGE, WORTH, Costs, row_cost
+
+BEHIND, OF_IMAGES = "Behind", "OfImages"
+"""Prefix of the keys of the costs of ops behind one of a name, and the suffix if its channels are in blocks."""
+ELEMENTWISE = "Elementwise"
+"""Key of the costs of elementwise ops alone."""
+
+
+def part_of(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float, str] | None:
+    """
+    The op into whose float kernel a session fuses `op`, nanoseconds for each element, and `OF_IMAGES` if that is so
+    between blocks of channels alone; None if there is none.
+    """
+    value = op.operands[-1] if op.operands else None
+    if value is None or not isinstance(value.owner, OnnxOp) or not value.has_one_use():
+        return None
+    for kind in ("", OF_IMAGES) if rank_of(value) == IMAGE else ("",):
+        table = costs.get(f"{BEHIND}{_name(value.owner)}{kind}", {})
+        if _name(op) in table and set(op.operands) <= {value, value.owner.operands[0]}:
+            return value.owner, table[_name(op)], kind
+    return None
+
+
+def saved_behind(op: OnnxOp, costs: Costs) -> tuple[float, float]:
+    """
+    Nanoseconds for each element that the op behind `op` takes less as a part of its float kernel: whatever its weight,
+    and with one that is a float constant.
+    """
+    behind = next((use.operation for use in op.results[0].uses), None)
+    part = part_of(behind, costs) if isinstance(behind, OnnxOp) else None
+    if part is None or part[0] is not op or not isinstance(behind, OnnxOp):
+        return 0.0, 0.0
+    saved = max(costs.get(ELEMENTWISE, {}).get(_name(behind), 0.0) - part[1], 0.0)
+    return (0.0 if part[2] else saved), saved
+
+
+def _name(op: OnnxOp) -> str:
+    return op.SCHEMA.name if op.SCHEMA is not None else ""
+
 
 FLOAT_IS_FASTER = Blocked(
     "float-is-faster", "for rows of this length the float kernel between casts is faster"

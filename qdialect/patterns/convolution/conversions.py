@@ -1,4 +1,4 @@
-"""The pattern that writes an average pool on quantized types as a depthwise convolution, if that is faster."""
+"""Patterns that write an average pool, or a product with a constant matrix, as a convolution, if that is faster."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.nodes import Nodes
+from qdialect.forms.pointwise import AsPointwise
 from qdialect.forms.rewritten import AsConvolution
 from qdialect.ir.names import tensor_name
 from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
 from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.kernels import Kernels, Rows
+from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
-from qdialect.targets.pricing import DEPTHWISE, WORTH, Convolution, quantized_cost, row_cost
+from qdialect.targets.pricing import (
+    ALIGNED,
+    DEPTHWISE,
+    WORTH,
+    Convolution,
+    quantized_cost,
+    quantized_kernel,
+    row_cost,
+)
 
 MEASURED = (3, 4)
 """Ranks of operands whose convolutions were measured."""
@@ -71,3 +81,35 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
 
 def _is_measured(type: UniformType) -> bool:
     return type.is_per_tensor and type.storage == STORED and isinstance(type.expressed, Float32Type)
+
+
+TYPES = ["u8", "i8"]
+"""The storage of activation and weight for which kernels are measured."""
+LEAST = "rows"
+"""Key in the costs of the number of rows from which on the convolution is faster."""
+
+
+class WriteAsPointwise(OnForm[AsPointwise], ForTarget):
+    """op(x, w, b) : T  ->  transpose(conv(transpose(x), w', b))      the same sums, rounded once"""
+
+    def match(self, op: OnnxOp, form: AsPointwise, rewriter: Rewriter, /) -> Blocked | None:
+        x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
+        costs, linear, shape = self._target.costs, op.get_trait(Linear), shape_of(op.operands[0].type)
+        if x is None or w is None or y is None or linear is None or shape is None or not form.matches(op):
+            return None
+        names = [type.storage.name for type in (x, w)]
+        if names != TYPES or not self._target.has_kernel("QLinearConv", names, y.storage.name):
+            return None
+        if not (x.is_per_tensor and y.is_per_tensor and isinstance(x.expressed, Float32Type)):
+            return None
+        least = costs.get(form.kernel, {}).get(LEAST)
+        rows, outputs = form.rows(op), linear.output_channels(op)
+        if least is None or outputs is None:
+            return None
+        if rows is None or rows < least:
+            return Blocked("does-not-pay", "a product of so few rows, or of an unknown number, is as fast")
+        same = Convolution(shape[-1], outputs, (1,), (1,), rows, not w.zero_points.any())
+        if quantized_kernel(costs, same) != ALIGNED:
+            return Blocked("does-not-pay", "with these channels a convolution takes as long as the product")
+        rewriter.replace(op, form.parts(op))
+        return None

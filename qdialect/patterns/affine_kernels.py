@@ -1,15 +1,18 @@
-"""The pattern that merges the Add of a bias into a kernel of integers, or of integer weights, with a float result."""
+"""Patterns that merge affine ops into kernels: the Add of a bias, and ops that only change the type of their operand."""
 
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, shape_of
+from qdialect.dialects.onnx_types import quantized_of, shape_of, storage_element, with_element
+from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.ir.values import constant, is_constant, real_constant
 from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
-from qdialect.promises.joins import Adds
+from qdialect.promises.affine import Affine, AffineMap
+from qdialect.promises.elementwise import Adds
 from qdialect.promises.qoperator import QOperator, Reading, reading
 from qdialect.promises.weight_only import AddsRow
 from qdialect.reasons import Blocked, unblocked
@@ -59,3 +62,37 @@ def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
         return Blocked("bias-shape", "the addend is not one float for each column")
     is_plain = real.ndim == 1 and constant(bias) is not None and quantized_of(bias.type) is None
     return [] if is_plain else [new_constant(real.reshape(-1), bias)]
+
+
+CLEAR = 0.499
+"""Distance from an integer, in steps, within which rounding gives it in spite of float32 rounding errors."""
+
+
+class ReadRescaled(OnTrait[Affine]):
+    """affine(q : S) : T  ->  q read as T     every integer of S becomes the same integer of T"""
+
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> None:
+        type, result = None, quantized_of(op.results[0].type)
+        map = None if result is None else promise.map(op)
+        if isinstance(map, AffineMap):
+            type = quantized_of(op.operands[map.place].type)
+        if not isinstance(map, AffineMap) or type is None or result is None or not _stays(map, type, result):
+            return
+        value = op.operands[map.place]
+        if shape_of(value.type) != shape_of(op.results[0].type):
+            return
+        plain = StorageCastOp(value, with_element(value.type, storage_element(type)))
+        rewriter.replace(op, [plain, StorageCastOp(plain.results[0], op.results[0].type)])
+
+
+def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
+    """True if the map takes each integer of `type` to the same integer of `result`, both per tensor."""
+    one_scale = type.is_per_tensor and result.is_per_tensor and map.factor.size == map.shift.size == 1
+    if not one_scale or type.storage != result.storage or type.storage.width != BYTE_BITS:
+        return False
+    if not (isinstance(type.expressed, Float32Type) and isinstance(result.expressed, Float32Type)):
+        return False
+    stored = np.arange(type.storage.low, type.storage.high + 1)
+    real = map.factor.reshape(()) * type.dequantize(stored, np.float64) + map.shift.reshape(())
+    steps = real / np.float64(result.scale) + float(result.zero_point)
+    return bool((np.abs(steps - stored) < CLEAR).all())
