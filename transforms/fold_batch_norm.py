@@ -24,21 +24,17 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     expressed_of,
     quantized_of,
     shape_of,
-    storage_element,
-    tensor_type,
-    with_element,
 )
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.build import constant_op
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.build import constant_op, read_as
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import (
@@ -52,7 +48,6 @@ from qdialect.ir.values import (
     under_dequantize,
 )
 from qdialect.numerics import folding
-from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
     OTHER_AXIS,
@@ -241,25 +236,19 @@ class FoldInFront(OnTrait[Linear]):
         dtype = BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
         alpha, axis = op.float_attr("alpha", 1.0), linear.weight_axis(op) or 0
         scaled, gained = folding.fold_in_front(array, *factors, old, axis, alpha)
-        weight = new_constant(scaled, op.operands[1])
-        source, ops, bias = chain.source, [weight], old if border or chain.map.is_scale else gained
-        inputs: list[SSAValue | None] = [source, weight.results[0]]
+        nodes, bias = Nodes(), old if border or chain.map.is_scale else gained
+        inputs = [chain.source, nodes.append(new_constant(scaled, op.operands[1]))]
         if border:
             flat = folding.shift_in_front(chain.map.factor, chain.map.shift, dtype)
             flat = flat.reshape([-1] + [1] * (array.ndim - 2)) if flat.size > 1 else flat
-            added = new_constant(flat, None)
-            add = op_named("", "Add").build([source, added.results[0]], [op.operands[0].type])
-            add.location = location(node_name(above))  # a tensor of other numbers
-            ops += [added, add]
-            inputs[0] = add.results[0]
+            inputs[0] = nodes.add("Add", [chain.source, nodes.constant(flat)], op.operands[0].type)
+            nodes.ops[-1].location = location(node_name(above))  # a tensor of other numbers
         if bias is not None:
             row = np.broadcast_to(bias, (linear.output_channels(op) or 1,))  # a Conv takes no scalar
-            constant = new_constant(row.astype(dtype), op.input(2))
-            ops.append(constant)
-            inputs.append(constant.results[0])
+            inputs.append(nodes.append(new_constant(row.astype(dtype), op.input(2))))
         attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
-        new = op.__class__.build(inputs, [op.results[0].type], attributes)
-        rewriter.replace(op, [*ops, new])
+        nodes.append(op.__class__.build(inputs, [op.results[0].type], attributes))
+        rewriter.replace(op, nodes.ops)
 
 
 class FoldAlone(OnTrait[Affine]):
@@ -295,16 +284,13 @@ class FoldAlone(OnTrait[Affine]):
         channels, ones = shape[1], (1,) * (len(shape) - 2)
         stored, scales = folding.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
         type = UniformType.along(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
-        weight = from_array(stored.reshape(channels, 1, *ones))
-        typed = ConstantOp.of(weight, tensor_type(type, weight.type.get_shape()))
-        typed.location = location("", [f"{tensor_name(op)}_factor"])
-        real = DequantizeOp(typed.results[0])
-        bias = constant_op(
-            np.broadcast_to(chain.map.shift, (channels,)).astype(np.float32), f"{tensor_name(op)}_shift"
-        )
-        inputs = [chain.source, real.results[0], bias.results[0]]
-        new = op_named("", "Conv").build(inputs, [op.results[0].type], {"group": int_attr(channels)})
-        rewriter.replace(op, [typed, real, bias, new])
+        nodes, name = Nodes(), tensor_name(op)
+        weight = nodes.append(constant_op(stored.reshape(channels, 1, *ones), f"{name}_factor", type))
+        real = nodes.append(DequantizeOp(weight))
+        shift = np.broadcast_to(chain.map.shift, (channels,)).astype(np.float32)
+        bias = nodes.append(constant_op(shift, f"{name}_shift"))
+        nodes.add("Conv", [chain.source, real, bias], op.results[0].type, {"group": channels})
+        rewriter.replace(op, nodes.ops)
 
 
 class FoldIntoQuantize(OnOp[QuantizeOp]):
@@ -331,8 +317,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
         moved = type.replace(scales=scales, zero_points=zeros.astype(np.int32), axis=map.axis)
         cast = QuantizeOp(source, moved)
         cast.location = op.location
-        stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))
-        rewriter.replace(op, [cast, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        rewriter.replace(op, [cast, *read_as(cast.results[0], op.results[0].type)])
         return None
 
 

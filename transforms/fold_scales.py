@@ -21,10 +21,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import storage_element, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.onnx_types import with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.build import constant_op
+from qdialect.ir.build import constant_op, read_as
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import rank_of, static_shape
 from qdialect.ops.generated import op_named
@@ -241,10 +241,9 @@ class FoldBelow(OnTrait[Linear]):
         target = LinearTarget(op, promise, outputs)
         weight = unblocked(folded_weight(target, scales, symmetric=True, lossy=False))
         one = type.replace(scales=np.float32(1), zero_points=int(type.zero_points[0]))
-        plain = StorageCastOp(stored, with_element(stored.type, storage_element(type)))
-        steps = StorageCastOp(plain.results[0], with_element(stored.type, one))
-        real = DequantizeOp(steps.results[0])
-        rewriter.insert_before(op, [plain, steps, real, *weight])
+        steps = read_as(stored, with_element(stored.type, one))
+        real = DequantizeOp(steps[-1].results[0])
+        rewriter.insert_before(op, [*steps, real, *weight])
         rewriter.set_operand(op, 0, real.results[0])
         rewriter.set_operand(op, 1, weight[-1].results[0])
         _divide(stored, rewriter)
@@ -287,8 +286,7 @@ def _divide(value: SSAValue, rewriter: Rewriter) -> None:
         divided.results[0], type.replace(scales=np.float32(1), zero_points=int(type.zero_points[0]))
     )
     cast.location = op.location
-    plain = StorageCastOp(cast.results[0], with_element(value.type, storage_element(type)))
-    rewriter.replace(op, [steps, divided, cast, plain, StorageCastOp(plain.results[0], value.type)])
+    rewriter.replace(op, [steps, divided, cast, *read_as(cast.results[0], value.type)])
 
 
 @dataclass(frozen=True)

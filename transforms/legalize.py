@@ -13,27 +13,24 @@ graph inputs and outputs of stored integers. A depthwise weight stays u8 unless 
 slower. If zero points must be 0, a u8 with any other is kept, with a remark.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.names import flipped_name, location, tensor_name
+from qdialect.ir.names import location
 from qdialect.ir.values import under_dequantize
 from qdialect.ir.walking import operations
-from qdialect.patterns.agreeing import Agreement, Place, place_of
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
-from qdialect.patterns.signedness import signed, symmetric, unsigned
+from qdialect.patterns.signedness import FlippedConstants, signed, symmetric, typed_constant, unsigned
 from qdialect.patterns.targeted import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear, bias_matches
@@ -47,6 +44,64 @@ BIAS = 2
 OTHER_ZERO_POINT = Blocked(
     "zero-point", "the zero point is not 128, so as i8 it would not be 0", "quantize the model symmetrically"
 )
+
+
+Place = tuple[Operation | Block, int]
+"""Key of a value that survives a change of its type: the op or block that defines it, and its index there."""
+
+
+def place_of(value: SSAValue) -> Place:
+    """The place of a value."""
+    return value.owner, getattr(value, "index", 0)
+
+
+class Agreement:
+    """
+    A union-find of the quantized values of some operations.
+
+    An op that moves elements ties its operands to its results; one with subgraphs ties all values that cross their
+    boundaries, a conservative choice; a storage cast ties its operand and result.
+    """
+
+    def __init__(self, ops: Iterable[Operation]):
+        self._above: dict[Place, Place] = {}
+        values: dict[Place, SSAValue] = {}
+        for op in ops:
+            tied = [v for v in _tied(op) if quantized_of(v.type) is not None or isinstance(op, StorageCastOp)]
+            for value in tied:
+                values.setdefault(place_of(value), value)
+                self._above[self._root(place_of(value))] = self._root(place_of(tied[0]))
+        self._sets: dict[Place, list[SSAValue]] = {}
+        for place, value in values.items():
+            self._sets.setdefault(self._root(place), []).append(value)
+
+    def _root(self, place: Place) -> Place:
+        path: list[Place] = []
+        while (above := self._above.get(place, place)) != place:
+            path.append(place)
+            place = above
+        self._above.update(dict.fromkeys(path, place))
+        return place
+
+    def around(self, values: Iterable[SSAValue]) -> list[list[SSAValue]]:
+        """The sets of some values, without duplicates; an untied value is a set of its own."""
+        roots = {self._root(place_of(value)): value for value in values}
+        return [self._sets.get(root, [value]) for root, value in roots.items()]
+
+
+def _tied(op: Operation) -> list[SSAValue]:
+    """Values whose types an op ties to each other."""
+    if op.regions and isinstance(op, OnnxOp):
+        blocks = [block for region in op.regions for block in region.blocks]
+        ends = [block.last_op for block in blocks]
+        inner = [v for end in ends if end is not None for v in end.operands]
+        return [*op.operands, *op.results, *(a for block in blocks for a in block.args), *inner]
+    if isinstance(op, StorageCastOp):
+        return [*op.operands, *op.results]
+    promise = op.get_trait(Commutes)
+    if promise is None or not isinstance(op, OnnxOp):
+        return []
+    return [*promise.operand_values(op), *promise.result_values(op)]
 
 
 def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
@@ -82,32 +137,6 @@ Change = Callable[[UniformType], UniformType | None]
 """Maps a type to the target's type of the same real numbers; None if it is already legal."""
 
 
-class _Flipped:
-    """Constants with the other signedness, each written once."""
-
-    def __init__(self) -> None:
-        self._new: dict[SSAValue, SSAValue] = {}
-
-    def of(self, value: SSAValue, source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
-        """The constant `value` of operation `source`, as `type`; its users must be retyped, too."""
-        if value not in self._new and source.value is not None:
-            new = ConstantOp.of(
-                from_array(numerics.flip_signedness(source.value.array())), with_element(value.type, type)
-            )
-            new.location = location("", [flipped_name(tensor_name(source), type.storage.name)])
-            rewriter.insert_after(source, [new])
-            self._new[value] = new.results[0]
-        return self._new[value]
-
-
-def _constant_of(value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
-    """The constant that a value of quantized type is, and its type."""
-    source, type = value.owner, quantized_of(value.type)
-    if type is None or not isinstance(source, ConstantOp) or source.value is None:
-        return None
-    return source, type
-
-
 class _Values:
     """
     Retypes values of any origin. weights: those of linear ops too; windows: only those that a
@@ -118,7 +147,7 @@ class _Values:
         self, module: ModuleOp, change: Change, rewriter: Rewriter, *, weights: bool, windows: bool = False
     ):
         self._change, self._rewriter, self._weights = change, rewriter, weights
-        self._flipped = _Flipped()
+        self._flipped = FlippedConstants()
         self._ops = operations(module)
         self._scope = in_unsigned_windows(self._ops) if windows else None
         self._left: set[SSAValue] = set()
@@ -211,13 +240,13 @@ class _Values:
     def _constants(self, op: Operation, rewriter: Rewriter) -> None:
         """Retype constants among activations like activations; weights too, or they keep their type."""
         for k, operand in enumerate(op.operands):
-            constant = _constant_of(operand)
+            constant = typed_constant(operand)
             is_left = k == 0 and constant is not None and not constant[1].is_per_tensor
             is_weight = op.get_trait(Linear) is not None and (k > 0 or is_left)
             moved = None if constant is None or (is_weight and not self._weights) else self._moved(operand)
             if constant is not None and moved is not None:
                 rewriter.touch(op)
-                rewriter.set_operand(op, k, self._flipped.of(operand, constant[0], moved, rewriter))
+                rewriter.set_operand(op, k, self._flipped.of(constant[0], moved, rewriter))
 
     def _enter(self, op: StorageCastOp, type: UniformType) -> None:
         """Retype integers of graph inputs for all users but dequantizes."""
@@ -266,16 +295,16 @@ class RetypeWeight(OnTrait[Linear]):
     """A constant weight of a linear op on quantized types."""
 
     def __init__(self, change: Change):
-        self._change, self._flipped = change, _Flipped()
+        self._change, self._flipped = change, FlippedConstants()
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> None:
-        weight, groups = _constant_of(op.operands[1]), op.int_attr("group", 1)
+        weight, groups = typed_constant(op.operands[1]), op.int_attr("group", 1)
         if weight is None or quantized_of(op.operands[0].type) is None:
             return
         moved = self._change(weight[1])
         if moved is None or (groups > 1 and promise.is_depthwise(op, groups) and moved.zero_points.any()):
             return
-        rewriter.set_operand(op, 1, self._flipped.of(op.operands[1], weight[0], moved, rewriter))
+        rewriter.set_operand(op, 1, self._flipped.of(weight[0], moved, rewriter))
 
 
 class RealBias(OnOp[OnnxOp]):
@@ -298,7 +327,7 @@ class RealBias(OnOp[OnnxOp]):
 
     def _source(self, op: Operation, index: int, value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
         """The quantized constant that an operand is, or is dequantized from, if it is a bias to change."""
-        linear, constant = op.get_trait(Linear), _constant_of(under_dequantize(value))
+        linear, constant = op.get_trait(Linear), typed_constant(under_dequantize(value))
         if constant is None or (not self._every and constant[0] is value.owner):
             return None
         types = [quantized_of(under_dequantize(value).type) for value in op.operands[:2]]

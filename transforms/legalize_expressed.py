@@ -16,11 +16,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import expressed_of, quantized_of, storage_element, uniform_of, with_element
-from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp
+from qdialect.dialects.onnx_types import expressed_of, quantized_of, uniform_of, with_element
+from qdialect.dialects.quant import BYTE_BITS, Half
 from qdialect.exactness import Exactness
-from qdialect.ir.build import copied
-from qdialect.ir.values import constant, constant_array
+from qdialect.ir.build import copied, read_as
+from qdialect.ir.values import constant_array
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.window import Window
@@ -38,21 +38,15 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     """`value` with expressed type f32, its casts appended to `new`; unchanged if not in half precision."""
     if not _is_half(value.type):
         return value
-    type, tensor = quantized_of(value.type), constant(value)
-    if tensor is not None:
+    type = quantized_of(value.type)
+    wide = with_element(value.type, f32 if type is None else type.replace(expressed=f32))
+    if isinstance(source := value.owner, ConstantOp) and (tensor := source.value) is not None:
         if type is None:
             tensor = from_array(tensor.array().astype(np.float32))
-        cast_constant = ConstantOp.of(
-            tensor, None if type is None else with_element(value.type, type.replace(expressed=f32))
-        )
-        cast_constant.location = (
-            value.owner.location if isinstance(value.owner, Operation) else cast_constant.location
-        )
-        new.append(cast_constant)
-        return cast_constant.results[0]
-    type = uniform_of(value.type)
-    new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
-    new.append(StorageCastOp(new[-1].results[0], with_element(value.type, type.replace(expressed=f32))))
+        new.append(ConstantOp.of(tensor, wide))
+        new[-1].location = source.location
+    else:
+        new += read_as(value, wide)
     return new[-1].results[0]
 
 
@@ -88,15 +82,13 @@ class ComputeInF32(OnOp[OnnxOp]):
     def _build(self, op: OnnxOp, rewriter: Rewriter) -> None:
         new: list[Operation] = []
         operands = [_operand(v, new) for v in op.operands]
-        types = [(r.type, quantized_of(r.type)) for r in op.results]
-        wider = [t if q is None else with_element(t, q.replace(expressed=f32)) for t, q in types]
+        wider = [with_element(r.type, uniform_of(r.type).replace(expressed=f32)) for r in op.results]
         wide = copied(op, operands, wider)
         wide.location = op.location
         new.append(wide)
         results: list[SSAValue] = []
-        for result, (type, _) in zip(wide.results, types, strict=True):
-            new.append(StorageCastOp(result, with_element(type, storage_element(uniform_of(type)))))
-            new.append(StorageCastOp(new[-1].results[0], type))
+        for result, type in zip(wide.results, op.result_types, strict=True):
+            new += read_as(result, type)
             results.append(new[-1].results[0])
         rewriter.replace(op, new, results)
 

@@ -34,11 +34,10 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
-from qdialect.ir.names import flipped_name, wish
-from qdialect.ir.values import constant, under_dequantize
-from qdialect.numerics import Array
+from qdialect.ir.names import wish
+from qdialect.ir.values import known_array, under_dequantize
 from qdialect.patterns.reading import SinkReading, real_copy
-from qdialect.patterns.signedness import unsigned
+from qdialect.patterns.signedness import FlippedConstants, typed_constant, unsigned
 from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, unblocked
@@ -69,18 +68,20 @@ class DropZeroPoint(OnTrait[Linear]):
     def __init__(self, target: Target, *, exact: bool):
         self._target, self._exact = target, exact
         self._shifted: dict[SSAValue, SSAValue] = {}
+        self._flipped = FlippedConstants()
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         value, x = op.operands[1], quantized_of(op.operands[0].type)
-        tensor, type = constant(value), quantized_of(value.type)
-        if tensor is None or type is None or x is None or type.blocks or type.storage.width != WIDTH:
+        weight = None if x is None else typed_constant(value)
+        if x is None or weight is None or weight[1].blocks or weight[1].storage.width != WIDTH:
             return None
+        source, type = weight
         is_symmetric = type.storage.signed and not type.zero_points.any()
         if is_refused(op, promise, x, self._target):
             lifted = unsigned(type) if is_symmetric else None
             if lifted is None:
                 return ACTIVATION_PER_AXIS
-            self._lift(op, tensor.array(), lifted, rewriter)
+            rewriter.set_operand(op, 1, self._flipped.of(source, lifted, rewriter))
             return None
         if is_symmetric:
             return None
@@ -90,22 +91,13 @@ class DropZeroPoint(OnTrait[Linear]):
                 f"{self._target.name} would add another branch to the result before it is rounded",
                 "quantize the weights symmetrically",
             )
-        stored, excess = numerics.less_zero_point(tensor.array(), type.zero_points, type.axis)
+        stored, excess = numerics.less_zero_point(known_array(value), type.zero_points, type.axis)
         if not excess.any():
             self._shift(op, stored, type, rewriter)
             return None
         copies = unblocked(self._copies(op, promise, x, excess))
         _copy_inputs(op, copies, stored, excess, type, rewriter)
         return None
-
-    def _lift(self, op: OnnxOp, stored: Array, type: UniformType, rewriter: Rewriter) -> None:
-        value = op.operands[1]
-        if value not in self._shifted:
-            nodes, name = Nodes(), flipped_name(wish(value), type.storage.name)
-            flipped = numerics.flip_signedness(stored)
-            self._shifted[value] = nodes.constant(flipped, name=name, type=tensor_type(type, stored.shape))
-            rewriter.insert_before(op, nodes.ops)
-        rewriter.set_operand(op, 1, self._shifted[value])
 
     def _shift(self, op: OnnxOp, stored: Int8, type: UniformType, rewriter: Rewriter) -> None:
         value = op.operands[1]

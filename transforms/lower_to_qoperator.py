@@ -37,6 +37,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored
+from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
@@ -124,8 +125,7 @@ class LowerToKernel(OnTrait[Kernels]):
         return None
 
     def _build(self, op: OnnxOp, kernel: Kernel, result: UniformType | None, rewriter: Rewriter) -> None:
-        new_ops: list[Operation] = []
-        inputs: list[SSAValue | None] = []
+        nodes, inputs = Nodes(), list[SSAValue | None]()
         adds = _adds_bias(op, kernel)
         for token in kernel.inputs.split():
             if adds and token == "2v":
@@ -133,7 +133,7 @@ class LowerToKernel(OnTrait[Kernels]):
             places = range(len(op.operands)) if token == "*" else [None if token[0] == "y" else int(token[0])]
             for place in places:
                 for part in "vsz" if token == "*" else token[1]:
-                    inputs.append(self._input(op, place, part, result, new_ops))
+                    inputs.append(self._input(op, place, part, result, nodes))
         element = Float32Type() if result is None else storage_element(result)
         cls = op_named(kernel.domain, kernel.op_type)
         known = cls.SCHEMA.attribute_kinds if cls.SCHEMA else {}
@@ -141,25 +141,23 @@ class LowerToKernel(OnTrait[Kernels]):
         attributes = dict(sorted((attributes | kernel.extra(op)).items()))  # in one order, stated or not
         node = cls.build(inputs, [with_element(op.results[0].type, element)], attributes)
         node.location = op.location
-        new_ops.append(node)
-        value = node.results[0]
+        value = nodes.append(node)
         if adds:
             node.location = location(node_name(op))
             bias, known = op.operands[2], real_constant(op.operands[2])
             if known is not None and constant(bias) is None:  # dequantized, which each run would do again
-                new_ops.append(constant_op(known, wish(bias)))
-                bias = new_ops[-1].results[0]
-            new_ops.append(op_named("", "Add").build([value, bias], [value.type]))
-            new_ops[-1].location = location(f"{node_name(op)}_bias", tensor_names(op))
+                bias = nodes.append(constant_op(known, wish(bias)))
+            nodes.add("Add", [value, bias], value.type)
+            nodes.ops[-1].location = location(f"{node_name(op)}_bias", tensor_names(op))
         if result is not None:
             if clamp := clamped(value, result):
-                new_ops += clamp
+                nodes.ops += clamp
                 value = clamp[-1].results[0]
-            new_ops.append(StorageCastOp(value, op.results[0].type))
-        rewriter.replace(op, new_ops)
+            nodes.append(StorageCastOp(value, op.results[0].type))
+        rewriter.replace(op, nodes.ops)
 
     def _input(
-        self, op: OnnxOp, place: int | None, part: str, result: UniformType | None, new_ops: list[Operation]
+        self, op: OnnxOp, place: int | None, part: str, result: UniformType | None, nodes: Nodes
     ) -> SSAValue | None:
         if place is None:
             result_type = uniform_of(op.results[0].type)
@@ -172,12 +170,10 @@ class LowerToKernel(OnTrait[Kernels]):
         if quantized_of(value.type) is None:
             return value
         if (rows := repeated_rows(op, place)) is not None:
-            new_ops.append(
-                constant_op(np.ascontiguousarray(rows), wish(value))
-            )  # the name that a second compilation gives it
-            return new_ops[-1].results[0]
+            # The name that a second compilation gives it.
+            return nodes.append(constant_op(np.ascontiguousarray(rows), wish(value)))
         plain, reads = stored(value)
-        new_ops += reads
+        nodes.ops += reads
         return plain
 
 

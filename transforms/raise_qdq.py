@@ -45,7 +45,7 @@ from qdialect.forms.casts import clamped_real, under_clamp
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant, constant_array, normal_axis
-from qdialect.numerics.folding import turn_negative
+from qdialect.numerics.signs import turn_negative
 from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.casts import (

@@ -39,7 +39,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnForm, OnTrait
+from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 REFUSED = "cannot be"
@@ -126,16 +126,13 @@ class RaiseQOperator(OnTrait[QOperator]):
         return None
 
 
-class RepairQOperator(RaiseQOperator):
+class RepairQOperator(OnOp[CustomOp]):
     """A node with operand types that the kernel does not support, which no session loads, as the op it defines."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is CustomOp
+    def __init__(self, raising: RaiseQOperator):
+        self._raising = raising
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        return self._repair(op, rewriter) if isinstance(op, CustomOp) else None
-
-    def _repair(self, op: CustomOp, rewriter: Rewriter) -> None:
+    def match(self, op: CustomOp, rewriter: Rewriter, /) -> None:
         meant = op_class(op.domain, op.op_type)
         if meant is None or meant.get_trait(QOperator) is None or op.regions or len(op.results) != 1:
             return
@@ -145,7 +142,7 @@ class RepairQOperator(RaiseQOperator):
             reason = ""  # a function of the model by that name
         except VerifyException as error:
             reason = str(error)
-        blocked = self.raised(node, op, rewriter) if REFUSED in reason else None
+        blocked = self._raising.raised(node, op, rewriter) if REFUSED in reason else None
         node.erase()
         if blocked is not None:
             raise UserError(
@@ -212,4 +209,5 @@ class RaiseQoperatorPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         if self.fused:
             return [RaiseForeign(self.every, fused=True)]
-        return [RaiseQOperator(self.every), RepairQOperator(self.every), RaiseForeign(self.every)]
+        raising = RaiseQOperator(self.every)
+        return [raising, RepairQOperator(raising), RaiseForeign(self.every)]

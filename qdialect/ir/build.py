@@ -10,7 +10,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import tensor_type
+from qdialect.dialects.onnx_types import stored_type, tensor_type
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.ir.names import location
 
 
@@ -23,6 +24,12 @@ def constant_op(
     if name is not None:
         new.location = location("", [name])
     return new
+
+
+def read_as(value: SSAValue, type: Attribute) -> list[StorageCastOp]:
+    """The two storage casts that read the integers of a quantized value as another type of the same storage."""
+    plain = StorageCastOp(value, stored_type(value.type))
+    return [plain, StorageCastOp(plain.results[0], type)]
 
 
 def copied(op: OnnxOp, operands: Sequence[SSAValue], result_types: Sequence[Attribute]) -> OnnxOp:

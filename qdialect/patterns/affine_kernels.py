@@ -1,4 +1,4 @@
-"""Patterns that merge affine ops into kernels: the Add of a bias, and ops that only change the type of their operand."""
+"""Patterns that merge affine ops into kernels: the Add of a bias, and ops that change no more than a type."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, shape_of, storage_element, with_element
-from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
+from qdialect.dialects.onnx_types import quantized_of, shape_of
+from qdialect.dialects.quant import BYTE_BITS, UniformType
+from qdialect.ir.build import read_as
 from qdialect.ir.values import constant, is_constant, real_constant
 from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
 from qdialect.promises.affine import Affine, AffineMap
@@ -81,8 +82,7 @@ class ReadRescaled(OnTrait[Affine]):
         value = op.operands[map.place]
         if shape_of(value.type) != shape_of(op.results[0].type):
             return
-        plain = StorageCastOp(value, with_element(value.type, storage_element(type)))
-        rewriter.replace(op, [plain, StorageCastOp(plain.results[0], op.results[0].type)])
+        rewriter.replace(op, read_as(value, op.results[0].type))
 
 
 def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:

@@ -11,9 +11,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, onnx_opset
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
+from qdialect.ir.build import read_as
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import under, under_dequantize
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP, are_alike
@@ -62,8 +63,7 @@ class FoldRequantize(OnOp[QuantizeOp]):
         if q.type == op.results[0].type:
             rewriter.replace(op, [], [q])
             return None
-        stored = StorageCastOp(q, with_element(q.type, storage_element(type)))
-        rewriter.replace(op, [stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        rewriter.replace(op, read_as(q, op.results[0].type))
         return None
 
 

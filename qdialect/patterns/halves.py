@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -10,6 +12,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.forms.casts import converted, written_type
+from qdialect.ir.build import read_as
 from qdialect.ir.names import location, wish
 from qdialect.ir.values import constant, under
 from qdialect.ir.walking import operations
@@ -63,8 +66,7 @@ class QuantizeInHalf(OnOp[QuantizeOp]):
             return
         new = QuantizeOp(cast.operands[0], type)
         new.location = op.location
-        stored = StorageCastOp(new.results[0], with_element(new.results[0].type, storage_element(type)))
-        rewriter.replace(op, [new, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        rewriter.replace(op, [new, *read_as(new.results[0], op.results[0].type)])
 
 
 def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
@@ -91,8 +93,7 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
             real.location = location(f"{wish(op.results[0])}_Cast", [f"{wish(op.results[0])}_real"])
             cast = QuantizeOp(real.results[0], wide)
             cast.location = op.location
-            stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(wide)))
-            rewriter.replace(op, [real, cast, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+            rewriter.replace(op, [real, cast, *read_as(cast.results[0], op.results[0].type)])
         elif (known := halves.get((op.operands[0], op.parent))) is not None:
             rewriter.replace(op, [], [known])
         else:
@@ -108,15 +109,12 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
     return any_widened
 
 
-def _read_as(value: SSAValue, wide: UniformType) -> tuple[list[Operation], SSAValue]:
+def _read_as(value: SSAValue, wide: UniformType) -> tuple[Sequence[Operation], SSAValue]:
     """`value`, of half precision, as elements of `wide`, and the new storage casts that this takes."""
     plain = under(value, StorageCastOp)
     source = None if plain is None else under(plain, StorageCastOp)
     if source is not None and quantized_of(source.type) == wide:  # a quantize that has been widened
         return [], source
-    new: list[Operation] = []
-    if plain is None:
-        new.append(StorageCastOp(value, with_element(value.type, storage_element(wide))))
-        plain = new[0].results[0]
-    new.append(StorageCastOp(plain, with_element(value.type, wide)))
+    read = with_element(value.type, wide)
+    new = read_as(value, read) if plain is None else [StorageCastOp(plain, read)]
     return new, new[-1].results[0]

@@ -25,7 +25,7 @@ from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.linear import EMPTY_SUM, IntegerSum, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, WORTH, Costs, by_group, cost, quantized_cost
@@ -137,16 +137,13 @@ def _as_read(integers: SSAValue, x: UniformType, w: UniformType) -> Array:
     return numerics.sum_scale(known.scale, weight_scale(scale, known.scale))
 
 
-class RemarkSlower(Pattern):
+class RemarkSlower(OnTrait[Window]):
     """Remark on a requested sum that is slower by the target's costs; changes nothing."""
 
     def __init__(self, sums: LowerToSum):
         self._sums = sums
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Window) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter, /) -> Blocked | None:
         return self._sums.slower.get(op)
 
 

@@ -12,7 +12,7 @@ from onnx_models import onnx_model
 
 from qdialect import numerics
 from qdialect.compiler.compilation import compile
-from qdialect.numerics.folding import turn_negative
+from qdialect.numerics.signs import turn_negative
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run

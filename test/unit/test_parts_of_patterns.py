@@ -19,16 +19,18 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
-from qdialect.patterns import casts, computing, filled, placement, transposed
+from qdialect.patterns import casts, computing, placement
 from qdialect.patterns.affine import _scaled
 from qdialect.patterns.affine_kernels import _row, _stays
 from qdialect.patterns.boundaries import _expressible, yields_only
 from qdialect.patterns.captured import _first_moved, _has_other_steps
 from qdialect.patterns.halves import _of_half
 from qdialect.patterns.recurrent import pays
+from qdialect.promises import sizes
 from qdialect.promises.affine import AffineMap
 from qdialect.reasons import Blocked
 from qdialect.targets import Target
+from qdialect.transforms import fold_layout
 from qdialect.transforms.fold_shapes import MOST, _is_small
 from qdialect.transforms.insert_casts import activation_type
 from qdialect.transforms.lower_to_matmul import AxisMatrix, _are_exact
@@ -245,9 +247,9 @@ def test_a_quantized_constant_has_the_type_of_the_result(result: str, scale: str
     ],
 )
 def test_equal_elements_of_a_constant(constant: str, expected: float | None, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(filled, "MOST", 4)
+    monkeypatch.setattr(sizes, "MOST", 4)
     op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
-    assert filled.filled_with(op.operands[0]) == expected
+    assert sizes.filled_with(op.operands[0]) == expected
 
 
 @pytest.mark.parametrize("expressed", [Float16Type(), BFloat16Type()])
@@ -306,8 +308,8 @@ def test_so_many_values_are_looked_at_for_one_that_is_no_number(
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3])
 def test_so_many_ops_are_turned(most: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(transposed, "MOST", most)
-    turned = transposed._turned(last_op("""
+    monkeypatch.setattr(fold_layout, "MOST", most)
+    turned = fold_layout._turned(last_op("""
         x: 2x3x4xf32
         t = Transpose(x) {perm = array<i64: 2, 0, 1>} : 4x2x3xf32
         a = Relu(t) : 4x2x3xf32
