@@ -32,7 +32,7 @@ from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
-from qdialect.promises.linear import LINEAR, IntegerProduct, Linear
+from qdialect.promises.linear import LINEAR, IntegerProduct
 from qdialect.reasons import FLOAT_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -57,8 +57,8 @@ class _Product(NamedTuple):
 class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
     """Run-time quantization whose integers are used by sums alone, with weights of at most `elements` elements."""
 
-    def __init__(self, elements: int, floats: set[Operation]):
-        self._elements, self._floats = elements, floats
+    def __init__(self, elements: int):
+        self._elements = elements
 
     def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> None:
         if element_of(op.operands[0].type) != f32:
@@ -74,7 +74,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         step, integers = _quantized(nodes, op.operands[0])
         rewriter.insert_before(op, nodes.ops)
         for product in products:
-            self._floats.add(_in_float(product, integers, rewriter))
+            rewriter.note(_in_float(product, integers, rewriter), FLOAT_SUMS)
         if op.parent is not None:  # else erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
 
@@ -138,16 +138,6 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Oper
     return new
 
 
-class RemarkFloatSum(OnTrait[Linear]):
-    """Remark on each product that was written in float."""
-
-    def __init__(self, floats: set[Operation]):
-        self._floats = floats
-
-    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
-        return FLOAT_SUMS if op in self._floats else None
-
-
 @dataclass(frozen=True)
 class DecomposeDynamicPass(RewritePass):
     name = "decompose-dynamic"
@@ -161,7 +151,4 @@ class DecomposeDynamicPass(RewritePass):
     """Greatest number of elements of a weight that is written in float32."""
 
     def patterns(self) -> Sequence[Pattern]:
-        if not target(self.target).float_sums:
-            return []
-        floats: set[Operation] = set()
-        return [DecomposeDynamic(self.elements, floats), RemarkFloatSum(floats)]
+        return [DecomposeDynamic(self.elements)] if target(self.target).float_sums else []

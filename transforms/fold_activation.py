@@ -25,8 +25,8 @@ from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
-from qdialect.patterns.clamps import FoldSaturatedClamp
 from qdialect.patterns.cleanup import cleanups
+from qdialect.patterns.copies import FoldSaturatedClamp
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, Range, are_alike, is_within
 from qdialect.promises.elementwise import KnownRange
 from qdialect.promises.monotone import stored_bounds

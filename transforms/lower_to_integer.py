@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.exactness import Exactness
 from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.sums import LowerToSum, RemarkSlower
+from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.targeted import TargetPass
 from qdialect.rewriting.driver import Pattern
 
@@ -28,8 +28,7 @@ class LowerToIntegerPass(TargetPass):
     rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
 
     def patterns(self) -> Sequence[Pattern]:
-        sums = LowerToSum(self.runtime)
-        return [sums, RemarkSlower(sums), FoldStorageCasts()]
+        return [LowerToSum(self.runtime), FoldStorageCasts()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         settle_names(op)  # names of new values derive from existing ones

@@ -48,7 +48,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.affine_kernels import AddInKernel, ReadRescaled
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.clamps import fold_saturated
+from qdialect.patterns.copies import fold_saturated
 from qdialect.patterns.float_kernels import LowerToFloat
 from qdialect.patterns.joins import TakeAnyScales, repeated_rows
 from qdialect.patterns.targeted import ForTarget, TargetPass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -122,49 +123,38 @@ class MergeReadings(OnOp[StorageCastOp]):
     """Merge equal storage casts, so that requantizes are recognized as equal, and the readers of integers as all."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
-        source, type, block = op.operands[0], op.results[0].type, op.parent
-        if block is None or block.first_op is None:
-            return
-        users = [use.operation for use in source.uses]
-        same = [u for u in users if isinstance(u, StorageCastOp) and u.parent is block and _alike(u, op)]
-        if len(same) < 2:
-            return
-        above = source.op.next_op if isinstance(source, OpResult) and source.op.parent is block else None
-        one = StorageCastOp(source, type)
-        one.location = op.location
-        rewriter.insert_before(above or block.first_op, [one])
-        for cast in same:
-            rewriter.replace(cast, [], one.results)
+        source = op.operands[0]
+        _merge(op, source, [use.operation for use in source.uses], rewriter)
 
 
 class MergeQuantizes(OnOp[QuantizeOp]):
-    """Equal quantizes of one value are merged; the lowering writes as many pairs as the target requires."""
+    """Equal quantizes of one value, or of its dequantized values, are merged; the lowering writes pairs as required."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
-        source, block = op.operands[0], op.parent
-        root = under_dequantize(source)
-        users = self._quantizes(root, root is not source)
-        same = dict.fromkeys(q for q in users if q.parent is block and _alike(q, op))
-        if len(same) < 2 or block is None:
-            return
-        above = root.op if isinstance(root, OpResult) and root.op.parent is block else None
-        place = block.first_op if above is None else above.next_op
-        while place is not None and place not in same:
-            place = place.next_op
-        assert place is not None
-        # Of the real numbers of the first, which keep their name.
-        one = QuantizeOp(place.operands[0], op.element_type)
-        one.location = op.location
-        rewriter.insert_before(place, [one])
-        for cast in same:
-            rewriter.replace(cast, [], one.results)
-
-    def _quantizes(self, root: SSAValue, of_reals: bool) -> list[Operation]:
-        """The quantizes of a value, or, if `of_reals`, of its dequantized values."""
+        source, root = op.operands[0], under_dequantize(op.operands[0])
         users = [use.operation for use in root.uses]
-        if of_reals:
+        if root is not source:
             users = [u.operation for d in users if isinstance(d, DequantizeOp) for u in d.results[0].uses]
-        return [u for u in users if isinstance(u, QuantizeOp)]
+        _merge(op, root, users, rewriter)
+
+
+def _merge(op: Operation, root: SSAValue, users: Iterable[Operation], rewriter: Rewriter) -> None:
+    """Replace the casts that equal `op`, in its block, of those that read `root`, by one in place of the first."""
+    block = op.parent
+    same = dict.fromkeys(u for u in users if type(u) is type(op) and u.parent is block and _alike(u, op))
+    if len(same) < 2 or block is None:
+        return
+    above = root.op if isinstance(root, OpResult) and root.op.parent is block else None
+    first = block.first_op if above is None else above.next_op
+    while first is not None and first not in same:
+        first = first.next_op
+    assert first is not None
+    # Of the real numbers of the first, which keep their name.
+    one = type(op).create(operands=first.operands, result_types=op.result_types)
+    one.location = op.location
+    rewriter.insert_before(first, [one])
+    for cast in same:
+        rewriter.replace(cast, [], one.results)
 
 
 class ReadNarrowing(OnOp[QuantizeOp]):

@@ -15,11 +15,11 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import rank_of
+from qdialect.patterns.targeted import ForTarget
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.targets import Target
 from qdialect.targets.pricing import IMAGE, WORTH, Costs, row_cost
 
 BEHIND, OF_IMAGES = "Behind", "OfImages"
@@ -84,25 +84,18 @@ def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:
     return False
 
 
-class LowerToFloat(OnTrait[Kernels]):
+class LowerToFloat(OnTrait[Kernels], ForTarget):
     """
     op(q) : T  ->  qcast(op(dcast q))     the float kernel and its casts cost less than the integer kernel
 
     `keep_unfused` prevents a session from fusing op and casts into the integer kernel again.
     """
 
-    def __init__(self, target: Target):
-        self._target = target
-        self._floats: set[Operation] = set()
-
-    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter) -> Blocked | None:
-        if op in self._floats:
-            return FLOAT_IS_FASTER
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter) -> None:
         x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
         if x is None or y is None or not is_faster_in_float(op, promise, self._target.costs):
-            return None
+            return
         real = DequantizeOp(op.operands[0])
         computed, cast = quantized_behind(op, [real.results[0]], y)
-        self._floats.add(computed)
+        rewriter.note(computed, FLOAT_IS_FASTER)
         rewriter.replace(op, [real, computed, cast])
-        return None

@@ -42,8 +42,6 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
     def __init__(self, target: Target):
         super().__init__(target)
         self._parameters = Parameters()
-        self.slower: dict[Operation, Blocked] = {}
-        """Remarks on sums that are slower than a kernel with a quantized result."""
 
     def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
@@ -95,7 +93,7 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
         sums, reals = with_element(shape, INT32), with_element(shape, FLOAT)
         value = nodes.add(form.op_type, [*integers, zero_x, zero_w], sums, form.attributes(op))
         if (slower := _slower(op, form, self._target.costs)) is not None:
-            self.slower[nodes.ops[-1]] = slower
+            rewriter.note(nodes.ops[-1], slower)
         nodes.ops[-1].location = location(node_name(op))
         bias = op.input(2)
         if bias is not None and quantized_of(bias.type) is not None:
@@ -135,16 +133,6 @@ def _as_read(integers: SSAValue, x: UniformType, w: UniformType) -> Array:
     if known is None or not known.is_per_tensor or known.scale == x.scale:
         return scale
     return numerics.sum_scale(known.scale, weight_scale(scale, known.scale))
-
-
-class RemarkSlower(OnTrait[Window]):
-    """Remark on a requested sum that is slower by the target's costs; changes nothing."""
-
-    def __init__(self, sums: LowerToSum):
-        self._sums = sums
-
-    def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter, /) -> Blocked | None:
-        return self._sums.slower.get(op)
 
 
 def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:

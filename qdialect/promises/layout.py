@@ -44,10 +44,16 @@ from qdialect.promises.base import (
     none,
 )
 from qdialect.promises.blocks import BlockRule
-from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
 from qdialect.promises.monotone import batch_or_channel
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
-from qdialect.promises.reshaping import reshape_backward, reshape_forward
+from qdialect.promises.reshaping import (
+    concat_backward,
+    concat_forward,
+    reshape_backward,
+    reshape_forward,
+    split_backward,
+    split_forward,
+)
 from qdialect.promises.resizing import resize_nearest
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 

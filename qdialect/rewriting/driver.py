@@ -73,6 +73,7 @@ class Rewriter(Changes):
         self._keeps = any(KEEP_FLOAT in op.attributes for op in self._ops)
         self._rolled_back = False
         self._lowered: list[tuple[SSAValue, Laid]] = []
+        self._notes: list[tuple[str, Operation, Blocked]] = []
 
     def _patterns_for(self, op_class: type[Operation]) -> list[tuple[str, Pattern]]:
         """The patterns that accept a class of operations, each with the name of its pass."""
@@ -159,6 +160,10 @@ class Rewriter(Changes):
         """Record that `tensor`, of another dialect, holds the value `old`. last: with its channels last."""
         self._lowered.append((tensor, Laid(old, last)))
 
+    def note(self, op: Operation, reason: Blocked) -> None:
+        """Record why a new operation is not one that the user may expect, if it remains."""
+        self._notes.append((self._pass_name, op, reason))
+
     def finish(self, module: ModuleOp) -> None:
         """Update the functions' types to their results, and record the reasons on operations that remain."""
         if self._rolled_back:
@@ -167,6 +172,9 @@ class Rewriter(Changes):
         for op, reasons in self.blocked.items():
             for pass_name, blocked in reasons.items():
                 self._remarks.add(pass_name, op, blocked)
+        for pass_name, op, reason in self._notes:
+            if op.parent is not None:
+                self._remarks.add(pass_name, op, reason)
 
 
 def _drop_loose_uses(module: ModuleOp) -> None:
