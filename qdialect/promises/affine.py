@@ -159,16 +159,6 @@ class Homogeneous(Promise):
     """True if no element of the result is negative."""
 
 
-HOMOGENEOUS: dict[tuple[str, str], Homogeneous] = {
-    ("", "Relu"): Homogeneous(not_negative=True),
-    ("", "LeakyRelu"): Homogeneous(),
-    ("", "MaxPool"): Homogeneous(),
-    ("", "AveragePool"): Homogeneous(),
-    ("", "GlobalAveragePool"): Homogeneous(),
-    ("", "GlobalMaxPool"): Homogeneous(),
-}
-
-
 @dataclass(frozen=True)
 class Scaled(Promise):
     """The op ends with a factor and a shift for each position on its last axes, as normalizations do."""
@@ -180,4 +170,12 @@ class Scaled(Promise):
     """The first of those axes unless attribute `axis` states another."""
 
 
-SCALED: dict[tuple[str, str], Scaled] = {("", "LayerNormalization"): Scaled(1, 2, -1)}
+FACTORS: dict[tuple[str, str], Promise] = {
+    ("", "Relu"): Homogeneous(not_negative=True),
+    ("", "LeakyRelu"): Homogeneous(),
+    ("", "MaxPool"): Homogeneous(),
+    ("", "AveragePool"): Homogeneous(),
+    ("", "GlobalAveragePool"): Homogeneous(),
+    ("", "GlobalMaxPool"): Homogeneous(),
+    ("", "LayerNormalization"): Scaled(1, 2, -1),
+}

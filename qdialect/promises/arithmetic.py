@@ -47,12 +47,10 @@ class Shifts(Promise):
     """True if the op subtracts the constant instead."""
 
 
-@dataclass(frozen=True)
 class Rounds(Promise):
     """The op rounds to the nearest integer, half to even."""
 
 
-@dataclass(frozen=True)
 class Converts(Promise):
     """The op converts its operand to another element type."""
 
@@ -65,7 +63,6 @@ class Bounds(Promise):
     """(operand, lower, upper bound), infinite for a missing bound; None if one is computed."""
 
 
-@dataclass(frozen=True)
 class QuantizesAtRunTime(Promise):
     """The op quantizes operand 0 with parameters that it computes: results u8 values, f32 scale, u8 zero point."""
 

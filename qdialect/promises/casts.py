@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -40,12 +39,10 @@ MOST_FOLDED = 16
 """Greatest number of ops that `_of_constants` inspects."""
 
 
-@dataclass(frozen=True)
 class QuantizeForm(Promise):
     """QuantizeLinear: operands x, scale, zero point."""
 
 
-@dataclass(frozen=True)
 class DequantizeForm(Promise):
     """DequantizeLinear: operands q, scale, zero point."""
 

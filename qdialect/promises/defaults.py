@@ -16,7 +16,6 @@ class ZeroByDefault(Promise):
     places: Sequence[int]
 
 
-@dataclass(frozen=True)
 class TakesNumbers(Promise):
     """
     The op's operands are numbers. onnxruntime reads lists of one in their place, but refuses them where all operands
@@ -42,14 +41,10 @@ def _skips_elements(op: OnnxOp) -> bool:
     return is_same and any(stride > size for stride, size in zip(strides, kernel, strict=True))
 
 
-ALL_RESULTS: dict[tuple[str, str], AllResults] = {
+DEFAULTS: dict[tuple[str, str], Promise] = {
     ("", "BatchNormalization"): AllResults(),
     ("", "MaxPool"): AllResults(_skips_elements),
-}
-
-NUMBERS: dict[tuple[str, str], TakesNumbers] = {("", "Range"): TakesNumbers()}
-
-DEFAULTS: dict[tuple[str, str], ZeroByDefault] = {
+    ("", "Range"): TakesNumbers(),
     ("", "LSTM"): ZeroByDefault((5, 6)),
     ("", "GRU"): ZeroByDefault((5,)),
     ("", "RNN"): ZeroByDefault((5,)),

@@ -17,7 +17,6 @@ from qdialect.ir.values import real_constant
 from qdialect.promises.base import Promise, always
 
 
-@dataclass(frozen=True)
 class Elementwise(Promise):
     """The op is elementwise, with operands broadcast, and the same function at every position."""
 
@@ -31,17 +30,14 @@ NAMES = (
 ELEMENTWISE: dict[tuple[str, str], Elementwise] = {("", name): Elementwise() for name in NAMES.split()}
 
 
-@dataclass(frozen=True)
 class Adds(Promise):
     """The op is an addition."""
 
 
-@dataclass(frozen=True)
 class Multiplies(Promise):
     """The op is an elementwise product."""
 
 
-@dataclass(frozen=True)
 class Joins(Promise):
     """The op combines two branches elementwise."""
 
@@ -55,15 +51,8 @@ class KnownRange(Promise):
     """True if the elements of a row sum to 1."""
 
 
-ADDITIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds()}
-PRODUCTS: dict[tuple[str, str], Promise] = {("", "Mul"): Multiplies()}
+OPERATIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds(), ("", "Mul"): Multiplies()}
 JOINS: dict[tuple[str, str], Promise] = {("", name): Joins() for name in ("Add", "Mul", "Sub")}
-RANGES: dict[tuple[str, str], Promise] = {
-    ("", "Sigmoid"): KnownRange((0.0, 1.0)),
-    ("", "HardSigmoid"): KnownRange((0.0, 1.0)),
-    ("", "Softmax"): KnownRange((0.0, 1.0), shares=True),
-    ("", "Tanh"): KnownRange((-1.0, 1.0)),
-}
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,11 @@ def _takes_roots(op: OnnxOp) -> bool:
     return exponent is None or bool(np.any(exponent != np.rint(exponent)))
 
 
-UNDEFINED: dict[tuple[str, str], Undefined] = {
+RESULTS: dict[tuple[str, str], Promise] = {
+    ("", "Sigmoid"): KnownRange((0.0, 1.0)),
+    ("", "HardSigmoid"): KnownRange((0.0, 1.0)),
+    ("", "Softmax"): KnownRange((0.0, 1.0), shares=True),
+    ("", "Tanh"): KnownRange((-1.0, 1.0)),
     **{("", name): Undefined() for name in "Acos Acosh Asin Atanh Log ReduceLogSum Sqrt".split()},
     ("", "Div"): Undefined(_divides_by_zero),
     ("", "Mod"): Undefined(_divides_by_zero),

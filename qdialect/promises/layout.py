@@ -344,7 +344,6 @@ def order_of(op: Operation | Block | None) -> tuple[int, ...] | None:
     return promise.order(op) if promise is not None and isinstance(op, OnnxOp) else None
 
 
-@dataclass(frozen=True)
 class SizesOnly(Promise):
     """The op reads its operand's shape and no element."""
 
@@ -362,6 +361,9 @@ def _cut_along(op: OnnxOp) -> int | None:
     return None if rank is None else normal_axis(op.int_attr("axis", 0), rank)
 
 
-CUTS: dict[tuple[str, str], Cuts] = {("", "Split"): Cuts(_cut_along)}
-SIZES: dict[tuple[str, str], SizesOnly] = {("", "Shape"): SizesOnly(), ("", "Size"): SizesOnly()}
-PERMUTES: dict[tuple[str, str], Permutes] = {("", "Transpose"): Permutes(_order)}
+MOVES: dict[tuple[str, str], Promise] = {
+    ("", "Split"): Cuts(_cut_along),
+    ("", "Shape"): SizesOnly(),
+    ("", "Size"): SizesOnly(),
+    ("", "Transpose"): Permutes(_order),
+}

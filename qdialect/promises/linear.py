@@ -217,13 +217,6 @@ class IntegerSum(Promise):
     """True if the kernel takes the op's weight transposed; the weight is a constant matrix then."""
 
 
-INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
-    ("", "Conv"): IntegerSum("ConvInteger", 1, one_zero_point=True),
-    ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
-    ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
-}
-
-
 @dataclass(frozen=True)
 class IntegerProduct(Promise):
     """The op sums products of integers minus their zero points: operands x, w, x zero point, w zero point."""
@@ -238,7 +231,10 @@ class IntegerProduct(Promise):
     """True if kernels take only one zero point for the whole weight, where the op may have one for each channel."""
 
 
-INTEGER_PRODUCTS: dict[tuple[str, str], IntegerProduct] = {
+INTEGERS: dict[tuple[str, str], Promise] = {
+    ("", "Conv"): IntegerSum("ConvInteger", 1, one_zero_point=True),
+    ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
+    ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
     ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1, one_zero_point=True),
     ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", -1),
 }

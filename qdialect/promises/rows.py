@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
 
 
-@dataclass(frozen=True)
 class MarksRows(Promise):
     """The result has a one-hot vector for each index in operand 0; negative indices count from the end."""
 
@@ -24,7 +21,6 @@ class MarksRows(Promise):
         return int(depth.reshape(-1)[0]) if is_last else None
 
 
-@dataclass(frozen=True)
 class TakesRows(Promise):
     """The result has a slice of operand 0 in place of each index in operand 1."""
 
@@ -33,7 +29,6 @@ class TakesRows(Promise):
         return rank_of(op.operands[0]) == 2 and normal_axis(op.int_attr("axis", 0), 2) == 0
 
 
-@dataclass(frozen=True)
 class AlongAxis(Promise):
     """The result has the type of operand 0, and values along one axis follow from those along it alone."""
 

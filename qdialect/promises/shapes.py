@@ -24,12 +24,10 @@ class Shaped(Promise):
     sizes: Callable[[OnnxOp, Known], Sequence[Element] | None]
 
 
-@dataclass(frozen=True)
 class KeepsType(Promise):
     """The op's result has the type of the first operand, which onnx's inference does not say of this op."""
 
 
-@dataclass(frozen=True)
 class LosesSizes(Promise):
     """onnx's inference says nothing of the op's result if an operand is computed: files state its type."""
 
@@ -153,9 +151,6 @@ class HiddenStates(Promise):
         return [(x[0], *last), last, last]
 
 
-HIDDEN_STATES: dict[tuple[str, str], HiddenStates] = {(MICROSOFT, "DynamicQuantizeLSTM"): HiddenStates(2)}
-
-
 SAME = (
     "BatchNormalization Cast DequantizeLinear Dropout DynamicQuantizeLinear GroupNormalization Identity "
     "InstanceNormalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization Not QuantizeLinear "
@@ -182,6 +177,8 @@ SHAPED: dict[tuple[str, str], Shaped] = {
 
 LOSES_SIZES: dict[tuple[str, str], LosesSizes] = {("", "CenterCropPad"): LosesSizes()}
 
-KEEPS_TYPE: dict[tuple[str, str], KeepsType] = {
-    ("", name): KeepsType() for name in ("GroupNormalization", "MeanVarianceNormalization")
+UNINFERRED: dict[tuple[str, str], Promise] = {
+    ("", "GroupNormalization"): KeepsType(),
+    ("", "MeanVarianceNormalization"): KeepsType(),
+    (MICROSOFT, "DynamicQuantizeLSTM"): HiddenStates(2),
 }

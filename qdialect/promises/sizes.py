@@ -290,9 +290,9 @@ COUNTS: dict[tuple[str, str], Counts] = {
     ("", "ReduceProd"): Counts(_product),
     ("", "ConstantOfShape"): Counts(_filled),
 }
-SHAPES: dict[tuple[str, str], TakesShape] = {
+SHAPES: dict[tuple[str, str], Promise] = {
     ("", "Reshape"): TakesShape(1, keeps=0, infers=True),
     ("", "Expand"): TakesShape(1, keeps=1, infers=False),
+    ("", "Resize"): TakesSizes(3, scales=2),
+    ("", "ConstantOfShape"): Fills(_number),
 }
-TAKES_SIZES: dict[tuple[str, str], TakesSizes] = {("", "Resize"): TakesSizes(3, scales=2)}
-FILLS: dict[tuple[str, str], Fills] = {("", "ConstantOfShape"): Fills(_number)}
