@@ -43,16 +43,7 @@ from qdialect.ir.names import (
 from qdialect.ir.values import under
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import (
-    pair_moved,
-    part_biases,
-    part_captured,
-    part_filters,
-    part_outputs,
-    part_sums,
-    part_weights,
-    widen_biases,
-)
+from qdialect.patterns.captured import pair_moved, part_captured, part_operands, part_outputs, widen_biases
 from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, name_parameters, share_readings
@@ -196,12 +187,9 @@ class LowerToQdqPass(Pass):
             writer.write(op)
             settle_names(op)
             part_captured(op)
-            part_weights(op)
             pair_moved(op)
             part_outputs(op)
-            part_sums(op)
-            part_biases(op)
-            part_filters(op)
+            part_operands(op)
             widen_biases(op)
             keep_unfused(op, rules)
             pair_moved(op)  # of those that only quantizes read until a Sum stood between

@@ -8,16 +8,16 @@ operand. These cases go wrong (onnxruntime 1.31, 1.32: measured):
 - it misses edges into subgraphs, and the session aborts: `part_captured`, also of a quantize of a dequantize of the
   same type, signedness aside, which it drops, and with it moves between them that others undo;
 - it makes a MatMulNBits of a product in a subgraph, and aborts if the integers, scales or zero points of the weight are
-  captured: `part_weights`;
+  captured: `_captured_weight`;
 - from opset 21 on it writes the moved casts of i8 with a type that it then changes elsewhere, and rejects the model:
   `pair_moved`, or a Sum for a scale that is zero, negative or not finite;
 - it moves a quantize in front of a Transpose, or several moves, and then returns rounded numbers if the unrounded ones
   are a graph output too: `part_outputs`;
-- it moves a dequantize of i32 like any other, and rejects the model, since no quantize gives i32: `part_sums`;
+- it moves a dequantize of i32 like any other, and rejects the model, since no quantize gives i32: `_moved_i32`;
 - it fuses a MatMul and the Add of dequantized int32 into an integer Gemm, and takes the int32 for a bias in steps of
-  x_scale * w_scale whatever its scale is: `part_biases`;
+  x_scale * w_scale whatever its scale is: `_other_bias`;
 - it fuses a Conv or Gemm of casts whatever axis the scales of the weight run along, as if along the outputs, and these
-  and MatMul if the weight is i32, to kernels that take none: `part_filters`;
+  and MatMul if the weight is i32, to kernels that take none: `_other_filter`;
 - it turns a batched MatMul and the Add of a vector into a Gemm behind a Reshape, past which it also moves the cast,
   unless the Add has an operand of the result's rank: `widen_biases`.
 """
@@ -75,20 +75,26 @@ def part_captured(module: ModuleOp) -> None:
                 part(op, 0)
 
 
-def part_weights(module: ModuleOp) -> None:
-    """Insert a Sum between a product in a subgraph and its dequantized weight of captured constants."""
+def part_operands(module: ModuleOp) -> None:
+    """Insert a Sum in front of each operand that a rule of `PARTED` names."""
     for op in operations(module):
-        promise = op.get_trait(WeightOnly)
-        if promise is None or not isinstance(op, OnnxOp) or promise.guard(op) is not None:
-            continue
-        cast = written_dequantize(op.operands[1])
-        if cast is None or cast.parent is not op.parent or not _captures(cast):
-            continue
-        activation = brought_dequantize(op.operands[0])
-        is_integer = activation is not None and element_of(activation.operands[0].type) in BYTES
-        is_quantized = any(_quantizes(use.operation) for use in op.results[0].uses)
-        if not is_quantized and (not is_integer or cast.int_attr("block_size", 0)):
-            part(op, 1)
+        for place_of in PARTED:
+            if isinstance(op, OnnxOp) and (place := place_of(op)) is not None:
+                part(op, place)
+
+
+def _captured_weight(op: OnnxOp) -> int | None:
+    """Index of the dequantized weight, of captured constants, of a product in a subgraph."""
+    promise = op.get_trait(WeightOnly)
+    if promise is None or promise.guard(op) is not None:
+        return None
+    cast = written_dequantize(op.operands[1])
+    if cast is None or cast.parent is not op.parent or not _captures(cast):
+        return None
+    activation = brought_dequantize(op.operands[0])
+    is_integer = activation is not None and element_of(activation.operands[0].type) in BYTES
+    is_quantized = any(_quantizes(use.operation) for use in op.results[0].uses)
+    return 1 if not is_quantized and (not is_integer or cast.int_attr("block_size", 0)) else None
 
 
 def _captures(op: Operation) -> bool:
@@ -154,31 +160,24 @@ def part_outputs(module: ModuleOp) -> None:
                 break
 
 
-def part_sums(module: ModuleOp) -> None:
-    """Insert a Sum between dequantized i32 and an op that moves it: a session would quantize to i32 behind that."""
-    moves = target(SESSION).moved_past
-    for op in operations(module):
-        if isinstance(op, OnnxOp) and op.op_type in moves:
-            cast = written_dequantize(op.operands[0])
-            source = None if cast is None else cast.operands[0]
-            if source is None or isinstance(source.owner, ConstantOp):
-                continue
-            if element_of(source.type) == I32:
-                part(op, 0)
+def _moved_i32(op: OnnxOp) -> int | None:
+    """0 for an op that moves dequantized i32: a session would quantize to i32 behind it."""
+    cast = written_dequantize(op.operands[0]) if op.op_type in target(SESSION).moved_past else None
+    if cast is None or isinstance(cast.operands[0].owner, ConstantOp):
+        return None
+    return 0 if element_of(cast.operands[0].type) == I32 else None
 
 
-def part_biases(module: ModuleOp) -> None:
-    """Insert a Sum between dequantized i32, not in steps of x_scale * w_scale, and a product that it is added to."""
-    for op in operations(module):
-        if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None:
+def _other_bias(op: OnnxOp) -> int | None:
+    """Index of dequantized i32, not in steps of x_scale * w_scale, that is added to a product."""
+    for place, value in enumerate(op.operands if op.get_trait(Adds) is not None else ()):
+        cast, product = written_dequantize(value), op.operands[1 - place].owner
+        linear = promise_of(product, Linear)
+        if cast is None or linear is None or not isinstance(product, OnnxOp) or linear.has_bias:
             continue
-        for place, value in enumerate(op.operands):
-            cast, product = written_dequantize(value), op.operands[1 - place].owner
-            linear = promise_of(product, Linear)
-            if cast is None or linear is None or not isinstance(product, OnnxOp) or linear.has_bias:
-                continue
-            if element_of(cast.operands[0].type) == I32 and _has_other_steps(cast, product):
-                part(op, place)
+        if element_of(cast.operands[0].type) == I32 and _has_other_steps(cast, product):
+            return place
+    return None
 
 
 def _has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
@@ -192,22 +191,24 @@ def _has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
     return not bias_matches(x, w, b)
 
 
-def part_filters(module: ModuleOp) -> None:
+def _other_filter(op: OnnxOp) -> int | None:
     """
-    Insert a Sum in front of a linear op's dequantized weight if it is i32, or has scales along another axis than the
-    outputs: products without bias aside, which `keep_unfused` knows more of.
+    Index of a linear op's dequantized weight if it is i32, or has scales along another axis than the outputs: products
+    without bias aside, which `keep_unfused` knows more of.
     """
-    for op in operations(module):
-        linear, window = op.get_trait(Linear), op.get_trait(Window)
-        if not isinstance(op, OnnxOp) or linear is None or (window is not None and not window.gathers):
-            continue
-        cast = written_dequantize(op.operands[1])
-        if cast is None or brought_dequantize(op.operands[0]) is None:
-            continue
-        type = dequantize_type(cast)
-        is_turned = isinstance(type, UniformType) and type.axis not in (None, linear.weight_axis(op))
-        if (is_turned and linear.has_bias) or element_of(cast.operands[0].type) == I32:
-            part(op, 1)
+    linear, window = op.get_trait(Linear), op.get_trait(Window)
+    if linear is None or (window is not None and not window.gathers):
+        return None
+    cast = written_dequantize(op.operands[1])
+    if cast is None or brought_dequantize(op.operands[0]) is None:
+        return None
+    type = dequantize_type(cast)
+    is_turned = isinstance(type, UniformType) and type.axis not in (None, linear.weight_axis(op))
+    return 1 if (is_turned and linear.has_bias) or element_of(cast.operands[0].type) == I32 else None
+
+
+PARTED = (_captured_weight, _moved_i32, _other_bias, _other_filter)
+"""Rules for an operand that a Sum parts from its op, each with the index of that operand."""
 
 
 def widen_biases(module: ModuleOp) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
@@ -13,10 +11,10 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import is_constant, rank_of, real_constant
-from qdialect.numerics import Array
 from qdialect.patterns.affine import OTHER_AXIS, SECOND_CONSUMER, linear_of, movable_map, new_constant
 from qdialect.promises.affine import Affine, AffineMap
 from qdialect.promises.arithmetic import producer
+from qdialect.promises.axes import Moved
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
 from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
@@ -66,25 +64,19 @@ def _is_of_linear(value: SSAValue, user: OnnxOp) -> bool:
     return quantized_of(value.type) is None and is_constant(op.operands[1])
 
 
-class _Above(NamedTuple):
-    """The numbers of an affine op above a move: along `axis`, entry k is `entries[k]` of those below."""
-
-    axis: int | None
-    entries: Array
-
-
-def _above(move: OnnxOp, map: AffineMap) -> _Above | Blocked:
+def _above(move: OnnxOp, map: AffineMap) -> Moved | Blocked:
+    """The numbers of an affine op above a move: along the axis, entry k is entry `indices[k]` of those below."""
     commutes, count = move.get_trait(Commutes), map.factor.size
     if map.axis is None or count == 1 or commutes is None:
-        return _Above(None, np.zeros((), np.int64))
+        return Moved(None, np.zeros((), np.intp))
     numbered = UniformType.along(
         Storage.of("i8"), map.axis, np.arange(1.0, count + 1), np.zeros(count, np.int32)
     )
     [moved] = unblocked(commutes.backward(move, [numbered]))
-    return _Above(moved.axis, moved.scales.astype(np.int64) - 1)
+    return Moved(moved.axis, moved.scales.astype(np.intp) - 1)
 
 
-def _lifted(op: OnnxOp, map: AffineMap, move: OnnxOp, above: _Above) -> list[Operation] | Blocked:
+def _lifted(op: OnnxOp, map: AffineMap, move: OnnxOp, above: Moved) -> list[Operation] | Blocked:
     """`op` on the operand of `move`, the last of new operations."""
     source, inputs, new = move.operands[0], list(op.operands), list[Operation]()
     rank, (axis, entries) = rank_of(source), above
