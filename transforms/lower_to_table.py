@@ -16,7 +16,7 @@ several ops becomes the op, which sums in another order; a session fuses only on
 # Around the driver: a copy of the op stands beside it while its 256 values are computed, then is erased.
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -61,12 +61,11 @@ MOST = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
 
 
-@dataclass
-class _Cone:
+class _Cone(NamedTuple):
     """The backward slice of a value, down to the single 8-bit tensor that it depends on."""
 
-    source: SSAValue | None = None
-    ops: list[Operation] = field(default_factory=list[Operation])
+    source: SSAValue
+    ops: list[Operation]
     """Operands first."""
 
 
@@ -86,14 +85,15 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
     The cone of a value, through 8-bit tensors in between or from the last of them; None if it depends on several
     tensors, or on one that is not 8-bit.
     """
-    cone, seen = _Cone(), set[SSAValue]()
+    source: SSAValue | None = None
+    ops, seen = list[Operation](), set[SSAValue]()
     stack: list[tuple[SSAValue, Operation | None]] = [(value, None)]
     while stack:
         one, done = stack.pop()
         if len(seen) > MOST:
             return None
         if done is not None:
-            cone.ops.append(done)
+            ops.append(done)
             continue
         tensor = constant(under_dequantize(one))
         if one in seen or (tensor is not None and tensor.data.count == 1):
@@ -107,13 +107,13 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
             or not _computes(one.owner)
             or (ends and not (through and one.has_one_use()))
         ):
-            if not ends or (cone.source is not None and cone.source is not one):
+            if not ends or (source is not None and source is not one):
                 return None
-            cone.source = one
+            source = one
             continue
         stack.append((one, one.owner))
         stack += [(operand, None) for operand in one.owner.operands]
-    return cone if cone.source is not None else None
+    return None if source is None else _Cone(source, ops)
 
 
 class LowerToTable(ForTarget):
@@ -127,7 +127,7 @@ class LowerToTable(ForTarget):
         if costs is None or byte_type(result) is None or self._goes_on(result):
             return None
         cone, type = _cone(result), uniform_of(result.type)
-        if cone is None or cone.source is None:
+        if cone is None:
             return None
         now = sum(self._cost(o, cone, costs) for o in cone.ops)
         functions = self._cheaper(op, costs, now)
@@ -137,8 +137,8 @@ class LowerToTable(ForTarget):
         if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
             return Blocked("other-shape", "the result is not known to have the shape of the operand")
         try:
-            table = type.quantize(self._reals(op, cone, cone.source, rounded=True))
-            exact = self._reals(op, cone, cone.source, rounded=False) if functions else table
+            table = type.quantize(self._reals(op, cone, rounded=True))
+            exact = self._reals(op, cone, rounded=False) if functions else table
             alike = ((f, _reals_of(f, op, cone.source)) for f in functions)
             same = next((row for row in alike if _is_near(row[1], exact, table, type)), None)
         except UserError as error:
@@ -185,12 +185,12 @@ class LowerToTable(ForTarget):
             casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
         return (costs.get(op.op_type, 0.0) if isinstance(op, OnnxOp) else 0.0) + casts
 
-    def _reals(self, op: Operation, cone: _Cone, source: SSAValue, *, rounded: bool) -> Array:
+    def _reals(self, op: Operation, cone: _Cone, *, rounded: bool) -> Array:
         """
         The results of `op` before they are quantized, for each stored value of the source in the order of unsigned
         bytes. What is stored in between is rounded, or only saturated. Raises UserError.
         """
-        values: dict[SSAValue, Array] = {source: uniform_of(source.type).dequantize(_every_byte(source))}
+        values: dict[SSAValue, Array] = {cone.source: _reals_in(cone.source)}
         for one in cone.ops:
             operands = [
                 np.asarray(real_constant(o)) if (known := values.get(o)) is None else known
@@ -221,7 +221,7 @@ def _reals_of(function: Function, op: Operation, source: SSAValue) -> Array:
     """The results of a function for every stored value of the source."""
     copy = applied(function, source, source.type)
     try:
-        return _evaluated(copy, [uniform_of(source.type).dequantize(_every_byte(source))], op)
+        return _evaluated(copy, [_reals_in(source)], op)
     finally:
         copy.erase()
 
@@ -253,9 +253,10 @@ def _computed(function: Function, op: Operation, source: SSAValue) -> list[Opera
     return [real, one, cast]
 
 
-def _every_byte(source: SSAValue) -> Array:
-    """All stored values, in the order of unsigned bytes."""
-    return np.arange(256).astype(np.uint8).view(uniform_of(source.type).storage.dtype)
+def _reals_in(source: SSAValue) -> Array:
+    """The real numbers of all stored values, in the order of unsigned bytes."""
+    type = uniform_of(source.type)
+    return type.dequantize(np.arange(256).astype(np.uint8).view(type.storage.dtype))
 
 
 def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> Array:

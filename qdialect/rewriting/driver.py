@@ -161,7 +161,7 @@ class Rewriter(Changes):
         self._lowered.append((tensor, Laid(old, last)))
 
     def note(self, op: Operation, reason: Blocked) -> None:
-        """Record why a new operation is not one that the user may expect, if it remains."""
+        """Record a remark on a new operation, for the case that it remains."""
         self._notes.append((self._pass_name, op, reason))
 
     def finish(self, module: ModuleOp) -> None:
