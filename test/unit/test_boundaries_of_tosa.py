@@ -13,8 +13,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_types import shape_of, uniform_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.layer_norm import _row  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.normal import LONG_ROW
+from qdialect.forms.tosa.normalizations import LONG_ROW, _row  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.site import LARGE_SUM, TosaSite, array_attr, takes
 from qdialect.forms.tosa.sums import _factors  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.upstream import Values

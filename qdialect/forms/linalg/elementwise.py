@@ -13,15 +13,18 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
-from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
-from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, by_op, loop, loops
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.forms.linalg.scalars import dequantized, quantized
+from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import kept, per_tensor
 from qdialect.ir.values import constant_array, is_float32, real_constant
-from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
+from qdialect.reasons import COMPUTED_BOUND, Blocked, required, unblocked
 
 Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
+Cast = Callable[..., SSAValue]
+"""Builds a cast of an element from the body, the element, its type and, if there are several, scale and zero point."""
+BLOCK_SCALES = Blocked("block-scales", "the type has a scale for each block")
 OTHER_ELEMENT = Blocked("element-type", "the op is lowered to linalg only in float32")
 
 
@@ -268,26 +271,24 @@ def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return None
 
 
-def _along(site: LinalgSite, value: SSAValue, type: UniformType, *, last: bool) -> list[Operand] | Blocked:
-    """Scales and zero points of a type with one for each channel, as operands."""
-    if type.blocks or type.axis is None:
-        return Blocked("block-scales", "the type has a scale for each block")
-    axis = [loop(site.axis(type.axis, last=last))]
-    scales = site.constant(type.scales.reshape(-1), np.float32)
-    return [Operand(scales, axis), Operand(site.constant(type.zero_points.reshape(-1), np.int32), axis)]
-
-
-def _each_cast(op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, along: Compute) -> None:
-    """A cast of each element: `whole` of it alone, or `along` of it, its scale and its zero point, if per axis."""
+def _each(op: DequantizeOp | QuantizeOp, site: LinalgSite, cast: Cast) -> None:
+    """A cast of each element, by the scale and the zero point of its channel if there are several."""
     value, type, element = op.operands[0], op.element_type, stored_element(op.results[0])
-    (tensor,), last = site.alike(value)
-    if type.is_per_tensor:
-        site.give(op.results[0], site.each([tensor], element, whole), last=last)
-        return
-    more = unblocked(_along(site, value, type, last=last))
-    shape = site.shape(value, last=last)
-    operands = [Operand(tensor, loops(len(shape))), *more]
-    site.give(op.results[0], site.generic(operands, shape, element, along), last=last)
+    tensor, last = site.in_own_layout(value)
+    shape, parameters = site.shape(value, last=last), list[Operand]()
+    if not type.is_per_tensor:
+        axis = [loop(site.axis(required(type.axis, BLOCK_SCALES), last=last))]
+        scales = site.constant(type.scales.reshape(-1), np.float32)
+        parameters = [
+            Operand(scales, axis),
+            Operand(site.constant(type.zero_points.reshape(-1), np.int32), axis),
+        ]
+    operands = [Operand(tensor, loops(len(shape))), *parameters]
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return cast(body, args[0], type, *args[1:-1])
+
+    site.give(op.results[0], site.generic(operands, shape, element, compute), last=last)
 
 
 def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
@@ -299,11 +300,7 @@ def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
         site.give(op.results[0], site.constant(real, np.float32))
         return None
 
-    def along(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        steps = body.do(arith.SubiOp(widened(body, args[0], type), args[2]))
-        return body.do(arith.MulfOp(body.do(arith.SIToFPOp(steps, f32)), args[1]))
-
-    return _each_cast(op, site, lambda body, args: dequantized(body, args[0], type), along)
+    return _each(op, site, dequantized)
 
 
 def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
@@ -313,10 +310,7 @@ def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
     if type.storage.width > 16:
         return Blocked("storage-type", "float32 does not hold the bounds of 32-bit integers")
 
-    def along(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        return rounded_above(body, body.do(arith.DivfOp(args[0], args[1])), args[2], type)
-
-    return _each_cast(op, site, lambda body, args: quantized(body, args[0], type), along)
+    return _each(op, site, quantized)
 
 
 UNARY: dict[str, Function] = {

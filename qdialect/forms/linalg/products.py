@@ -12,14 +12,13 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of, uniform_of
 from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.linalg.sums import (
     Sum,
     above_zero,
-    bias_of,
+    addends,
     centred_weight,
     factor,
     finished,
@@ -27,7 +26,6 @@ from qdialect.forms.linalg.sums import (
     narrow,
     product,
     start,
-    wrapped,
 )
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.reasons import BIAS_BY_ROW, GEMM_FORM, Blocked, unblocked
@@ -67,19 +65,11 @@ def _multiplied(
     op: OnnxOp, site: LinalgSite, left: SSAValue, right: _Right, turned: tuple[bool, bool] = (False, False)
 ) -> SSAValue | Blocked:
     """The product as the result's elements. turned: True for an operand of rank 2 that is transposed."""
-    integer, bias = is_integer(op), unblocked(bias_of(op))
-    scale, added, real, zero = None, bias.steps, bias.real, 0
-    if integer:
-        x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
-        scale, zero = numerics.bias_scale(x.scales, w.scales), int(x.zero_point)
-        if right.sums is not None:
-            added = wrapped((0 if added is None else added) - zero * right.sums)
-            zero = 0
-    elif real is not None:
-        added, real = real, None
+    parts = unblocked(addends(op, right.sums))
+    zero = int(uniform_of(op.operands[0].type).zero_point) if is_integer(op) and right.sums is None else 0
     shape = known_shape(op.results[0].type)
-    sum = _sums(site, left, right.value, shape, added, (zero, right.zero), turned)
-    return finished(op, site, Sum(sum, scale, real, max(len(shape) - 1, 0)))
+    sum = _sums(site, left, right.value, shape, parts.added, (zero, right.zero), turned)
+    return finished(op, site, Sum(sum, parts.scale, parts.real, max(len(shape) - 1, 0)))
 
 
 def _sums(

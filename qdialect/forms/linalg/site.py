@@ -166,9 +166,11 @@ class LinalgSite(Site):
 
     def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A tensor broadcast to `shape`."""
-        return self.generic(
-            [self.broadcast(value, shape)], shape, known_element(value.type), lambda body, args: args[0]
-        )
+        return self._copied(self.broadcast(value, shape), shape)
+
+    def _copied(self, operand: Operand, shape: Sequence[int]) -> SSAValue:
+        """A tensor of `shape` whose elements are those of an operand, unchanged."""
+        return self.generic([operand], shape, known_element(operand.value.type), lambda body, args: args[0])
 
     def broadcast(self, value: SSAValue, shape: Sequence[int], *, last: bool = False) -> Operand:
         """
@@ -185,43 +187,37 @@ class LinalgSite(Site):
     def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         shape = known_shape(value.type)
         axes = [loop(tuple(order).index(k)) for k in range(len(shape))]
-        new = [shape[axis] for axis in order]
-        return self.generic(
-            [Operand(value, axes)], new, known_element(value.type), lambda body, args: args[0]
-        )
+        return self._copied(Operand(value, axes), [shape[axis] for axis in order])
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         old, new = known_shape(value.type), tuple(shape)
         if old == new:
             return value
         if not old or not new:  # xDSL rejects an empty reassociation
-            only = Operand(value, [AffineExpr.constant(0)] * len(old))
-            return self.generic([only], new, known_element(value.type), lambda body, args: args[0])
+            return self._copied(Operand(value, [AffineExpr.constant(0)] * len(old)), new)
         groups = _groups(old, new)
         middle = tuple(prod(old[k] for k in first) for first, _ in groups)
         if middle != old:
-            value = self._collapsed(value, middle, [first for first, _ in groups])
-        return value if middle == new else self._expanded(value, new, [second for _, second in groups])
+            value = self._regrouped(tensor.CollapseShapeOp, value, middle, [first for first, _ in groups])
+        if middle == new:
+            return value
+        sizes = DenseArrayBase.from_list(i64, new)
+        behind = [second for _, second in groups]
+        return self._regrouped(tensor.ExpandShapeOp, value, new, behind, static_output_shape=sizes)
 
-    def _collapsed(
-        self, value: SSAValue, shape: tuple[int, ...], groups: Sequence[Sequence[int]]
+    def _regrouped(
+        self,
+        kind: type[Operation],
+        value: SSAValue,
+        shape: tuple[int, ...],
+        groups: Sequence[Sequence[int]],
+        **sizes: Attribute,
     ) -> SSAValue:
+        """Each of `groups` of axes collapsed into one, or expanded from one."""
+        listed = ArrayAttr([ArrayAttr([IntegerAttr(k, i64) for k in group]) for group in groups])
         type = tensor_type(known_element(value.type), shape)
-        return self.emit(
-            tensor.CollapseShapeOp.create(
-                operands=[value], result_types=[type], properties={"reassociation": _listed(groups)}
-            )
-        )
-
-    def _expanded(self, value: SSAValue, shape: tuple[int, ...], groups: Sequence[Sequence[int]]) -> SSAValue:
-        type = tensor_type(known_element(value.type), shape)
-        properties = {
-            "reassociation": _listed(groups),
-            "static_output_shape": DenseArrayBase.from_list(i64, shape),
-        }
-        return self.emit(
-            tensor.ExpandShapeOp.create(operands=[value], result_types=[type], properties=properties)
-        )
+        properties = {"reassociation": listed, **sizes}
+        return self.emit(kind.create(operands=[value], result_types=[type], properties=properties))
 
     def padded(self, value: SSAValue, pads: Sequence[tuple[int, int]], filling: float) -> SSAValue:
         """A tensor padded with `filling`. pads: (before, after) of each axis."""
@@ -259,10 +255,6 @@ class LinalgSite(Site):
                 value, into, offsets, known_shape(value.type), strides
             )
         )
-
-
-def _listed(groups: Sequence[Sequence[int]]) -> ArrayAttr[Any]:
-    return ArrayAttr([ArrayAttr([IntegerAttr(k, i64) for k in group]) for group in groups])
 
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, quantized_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
@@ -119,29 +119,36 @@ def start(
     return site.generic([Operand(one, axes)], shape, element, own)
 
 
-def wrapped(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Integers modulo 2^32 as i32: partial sums may wrap, the total wraps back."""
-    return sums.astype(np.int64).astype(np.uint32).view(np.int32)
+class Addends(NamedTuple):
+    """The scale of a linear op's sums, and what is added to them."""
 
-
-class Bias(NamedTuple):
-    """The bias of a linear op, a number for each output channel."""
-
-    steps: npt.NDArray[np.int64] | None
-    """The bias in steps of the sum; None for a sum of floats."""
+    scale: npt.NDArray[np.float32] | None
+    """Of a step of the sums, () or one for each channel of the weight; None for sums of floats."""
+    added: npt.NDArray[Any] | None
+    """A number for each output channel, of the sums' type; None if there is none."""
     real: npt.NDArray[np.float32] | None
+    """A real bias to add once the sums are scaled; None if there is none."""
 
 
-def bias_of(op: OnnxOp) -> Bias | Blocked:
-    """The bias of a linear op: steps for a sum of integers, real values for others."""
-    value = op.input(2)
-    if value is None:
-        return Bias(None, None)
-    array = required(constant_array(value), COMPUTED_BIAS)
-    type = quantized_of(value.type)
-    if type is not None and type.storage.name == "i32" and is_integer(op):
-        return Bias(array.reshape(-1).astype(np.int64), None)
-    return Bias(None, np.asarray(real_constant(value), np.float32).reshape(-1))
+def addends(op: OnnxOp, sums: npt.NDArray[np.int64] | None) -> Addends | Blocked:
+    """
+    The scale and the addends of a linear op. sums: those of the weight's integers for each output channel, the factors
+    of the operand's zero point; None if they are not known, or for floats.
+    """
+    value, steps, real = op.input(2), None, None
+    if value is not None:
+        array, type = required(constant_array(value), COMPUTED_BIAS), quantized_of(value.type)
+        if type is not None and type.storage.name == "i32" and is_integer(op):
+            steps = array.reshape(-1).astype(np.int64)
+        else:
+            real = np.asarray(real_constant(value), np.float32).reshape(-1)
+    if not is_integer(op):
+        return Addends(None, real, None)
+    x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
+    if sums is not None:  # partial sums may wrap modulo 2^32, the total wraps back
+        steps = (0 if steps is None else steps) - int(x.zero_point) * sums
+        steps = steps.astype(np.uint32).view(np.int32)
+    return Addends(numerics.bias_scale(x.scales, w.scales), steps, real)
 
 
 def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:

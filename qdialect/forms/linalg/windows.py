@@ -12,14 +12,13 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of, uniform_of
 from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop
 from qdialect.forms.linalg.sums import (
     Sum,
     above_zero,
-    bias_of,
+    addends,
     centred_weight,
     factor,
     finished,
@@ -27,10 +26,9 @@ from qdialect.forms.linalg.sums import (
     narrow,
     product,
     start,
-    wrapped,
 )
 from qdialect.ir.values import constant_array
-from qdialect.promises.window import OTHER_SHAPE, UNRESOLVED_PADS, WINDOWS, Geometry, halved
+from qdialect.promises.window import OTHER_SHAPE, UNRESOLVED_PADS, WINDOWS, Geometry
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked, required, unblocked
 
 IMAGE = 4
@@ -95,19 +93,16 @@ def slid(
     op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], g: Geometry, *, last: bool
 ) -> SSAValue | Blocked:
     """The convolution of a padded operand; weight: real or stored values, (groups, outputs, inputs, kernel)."""
-    integer, bias = is_integer(op), unblocked(bias_of(op))
-    count = g.groups * g.outputs
-    scale, added, real = None, bias.steps, bias.real
-    if integer:
-        x_type, w_type = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
-        scale = numerics.bias_scale(x_type.scales, w_type.scales)
-        scale = np.tile(scale, g.groups) if 1 < scale.size < count else scale
-        sums = weight.astype(np.int64).sum(axis=tuple(range(2, weight.ndim))).reshape(-1)
-        added = wrapped((0 if added is None else added) - int(x_type.zero_point) * sums)
-    elif real is not None:
-        added, real = real, None
-    sum = gathered(site, x, weight, g, added, last=last)
-    return finished(op, site, Sum(sum, scale, real, len(known_shape(sum.type)) - 1 if last else 1))
+    sums = (
+        weight.sum(axis=tuple(range(2, weight.ndim)), dtype=np.int64).reshape(-1) if is_integer(op) else None
+    )
+    parts = unblocked(addends(op, sums))
+    scale, count = parts.scale, g.groups * g.outputs
+    if scale is not None and 1 < scale.size < count:
+        scale = np.tile(scale, g.groups)
+    sum = gathered(site, x, weight, g, parts.added, last=last)
+    channel = len(known_shape(sum.type)) - 1 if last else 1
+    return finished(op, site, Sum(sum, scale, parts.real, channel))
 
 
 def gathered(
@@ -175,23 +170,13 @@ def _convolution(op: OnnxOp, site: LinalgSite) -> None:
     site.give(op.results[0], result, last=last)
 
 
-def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
-    """
-    Result pixels that ONNX's ConvTranspose drops before and after each axis, minus its output_padding.
-
-    ONNX's operators.md, "ConvTranspose": without stated pads the total, output_padding included, follows from the
-    result's size.
-    """
-    mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * g.axes)
-    added = op.ints_attr("output_padding") or (0,) * g.axes
-    pads: list[tuple[int, int]] = []
-    for k in range(g.axes):
-        full = (g.sizes[k] - 1) * g.strides[k] + (g.kernel[k] - 1) * g.dilations[k] + 1
-        total = full - g.results[k]
-        is_stated = mode == "NOTSET" and op.ints_attr("output_shape") is None
-        first = stated[k] if is_stated else halved(max(total + added[k], 0), mode)[0]
-        pads.append((first, total - first))
-    return pads
+def _dropped(g: Geometry) -> list[tuple[int, int]]:
+    """Result pixels that ONNX's ConvTranspose drops before and after each axis, minus its output_padding."""
+    rows = zip(
+        g.sizes, g.strides, g.kernel, g.dilations, g.results, g.pads or ((0, 0),) * g.axes, strict=True
+    )
+    whole = [((size - 1) * s + (k - 1) * d + 1 - result, first) for size, s, k, d, result, (first, _) in rows]
+    return [(first, total - first) for total, first in whole]
 
 
 def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -199,7 +184,7 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     g = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
     integer, weight = is_integer(op), unblocked(_weight(op, site, 1))
     reach = [(k - 1) * d for k, d in zip(g.kernel, g.dilations, strict=True)]
-    pads = [(r - a, r - b) for r, (a, b) in zip(reach, _transposed_pads(op, g), strict=True)]
+    pads = [(r - a, r - b) for r, (a, b) in zip(reach, _dropped(g), strict=True)]
     if min(map(min, pads)) < 0:
         return NEGATIVE_PADS
     last = weight.ndim == IMAGE

@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import known_shape, quantized_of
+from qdialect.dialects.onnx_types import element_of, known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.tosa.site import EMPTY, FLOAT, HIGH, TosaForm, TosaSite, activation, activations, takes
 from qdialect.forms.upstream import TO_LAST
@@ -103,8 +103,14 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
         type = unblocked(activation(value))
         terms.append(Term(float(np.float32(type.scale) / np.float32(y.scale)), type, np.zeros(())))
     widest = max(term.ratio for term in terms)
-    bits = FINEST - max(0, int(np.frexp(widest)[1])) - max(0, (len(terms) - 1).bit_length() - 2)
-    return COARSE if bits < 1 else (terms, bits)
+    bits = _bits_below(widest, len(terms))
+    return bits if isinstance(bits, Blocked) else (terms, bits)
+
+
+def _bits_below(factor: float, count: int = 1) -> int | Blocked:
+    """Number of fraction bits k that 32 bits allow to a sum of `count` terms, of i8 times `factor` at most."""
+    bits = FINEST - max(0, int(np.frexp(factor)[1])) - max(0, (count - 1).bit_length() - 2)
+    return COARSE if bits < 1 else bits
 
 
 def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> None:
@@ -146,18 +152,15 @@ def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     return None
 
 
-def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) -> Blocked | None:
+def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) -> None:
     """An operand times real constants, which may be negative, as a product in i32."""
     x, y = activations(op.operands[place], op.results[0])
     steps = factor.astype(np.float64) * float(np.float32(x.scale) / np.float32(y.scale))
-    bits = FINEST - max(0, int(np.frexp(float(np.abs(steps).max(initial=0.0)))[1]))
-    if bits < 1:
-        return COARSE
+    bits = unblocked(_bits_below(float(np.abs(steps).max(initial=0.0))))
     operands = Operands(op, site, op.operands)
     factors, shift = numerics.product_factors(steps * 2.0**bits)
     product = site.product(operands.wide(place, x, 1.0), site.constant(operands.laid(factors)), shift)
     site.give(op.results[0], site.quantized(product, 2.0**-bits, y), last=operands.last)
-    return None
 
 
 def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -167,9 +170,7 @@ def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return Blocked("computed-parameter", "the slope is computed at run time")
     ratio = float(np.float32(x.scale) / np.float32(y.scale))
     most = ratio * max(1.0, float(np.abs(slope).max(initial=0.0)))
-    bits = FINEST - max(0, int(np.frexp(most)[1]))
-    if bits < 1:
-        return COARSE
+    bits = unblocked(_bits_below(most))
     operands = Operands(op, site, op.operands[:1])
     above = operands.wide(0, x, 1.0)
     zero = site.constant(np.zeros((1,) * len(known_shape(above.type))), np.int32)
@@ -239,7 +240,7 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 def is_bytes(value: SSAValue) -> bool:
     """True if a tensor's elements are i8."""
-    return getattr(value.type, "element_type", None) == i8
+    return element_of(value.type) == i8
 
 
 ELEMENTWISE_FORMS: dict[tuple[str, str], TosaForm] = {

@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.geometry import repeated, tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
-from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
+from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, other_storage, takes
 from qdialect.forms.upstream import OTHER_TYPE, TO_FIRST, TO_LAST, in_blocks, kept, permuted, split
 from qdialect.ir.values import constant_array, normal_axis
 from qdialect.promises.layout import slices_of
@@ -42,7 +42,7 @@ def _moves(op: OnnxOp) -> Blocked | None:
     if any(0 in known_shape(value.type) for value in (op.operands[0], *op.results)):
         return EMPTY
     if a.storage.width != 8:
-        return Blocked("storage-type", f"the integer profile computes with i8, not with {a.storage.name}")
+        return other_storage(a)
     return None if a == b else OTHER_TYPE
 
 
@@ -207,10 +207,7 @@ def _padded(
 
 
 def _wide_storage(op: StorageCastOp) -> Blocked | None:
-    storage = op.element_type.storage
-    if storage.width == 8:
-        return None
-    return Blocked("storage-type", f"the integer profile computes with i8, not with {storage.name}")
+    return None if op.element_type.storage.width == 8 else other_storage(op.element_type)
 
 
 def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:

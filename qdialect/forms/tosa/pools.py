@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import known_shape
+from qdialect.dialects.onnx_types import known_element, known_shape
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.geometry import pool, pool_counts, reduced_axes
 from qdialect.forms.tosa.elementwise import REACH
@@ -24,7 +24,6 @@ from qdialect.forms.tosa.site import (
     TosaSite,
     activations,
     array_attr,
-    element_type,
     takes,
 )
 from qdialect.forms.upstream import COMPARED_TYPE, TO_FIRST, TO_LAST
@@ -182,7 +181,7 @@ def along(site: TosaSite, kind: type[Operation], value: SSAValue, axis: int) -> 
         return value
     shape[axis] = 1
     more = {} if kind is tosa.ReduceSumOp else {"nan_mode": NAN_MODE}
-    element = element_type(value)
+    element = known_element(value.type)
     return site.make(kind, [value], shape, element, axis=IntegerAttr(axis, i32), **more)
 
 

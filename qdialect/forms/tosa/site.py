@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
-    i1,
     i8,
     i32,
     i64,
@@ -31,7 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects import tosa
-from qdialect.dialects.onnx_types import known_shape, quantized_of, tensor_type
+from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
@@ -56,6 +55,11 @@ class TosaForm(UpstreamForm):
     """The form of an op in TOSA's integer profile. Its class is `close`: at most one step from the op between casts."""
 
 
+def other_storage(type: UniformType) -> Blocked:
+    """The reason for a quantized type that is not stored in i8."""
+    return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
+
+
 def activation(value: SSAValue) -> UniformType | Blocked:
     """The quantized type of a value, if the profile supports it: i8, per tensor; else `Blocked`."""
     type = required(quantized_of(value.type), FLOAT)
@@ -64,7 +68,7 @@ def activation(value: SSAValue) -> UniformType | Blocked:
     if not type.is_per_tensor:
         return ACTIVATION_PER_AXIS
     if type.storage.width != 8 or not type.storage.signed:
-        return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
+        return other_storage(type)
     if not isinstance(type.expressed, Float32Type):
         return Blocked("expressed-type", f"the scales are for f32, not for {type.expressed}")
     return type
@@ -126,18 +130,18 @@ class TosaSite(Site):
     def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         shape = [known_shape(value.type)[k] for k in order]
         perms = array_attr(order, i32)
-        return self.make(tosa.TransposeOp, [value], shape, element_type(value), perms=perms)
+        return self.make(tosa.TransposeOp, [value], shape, known_element(value.type), perms=perms)
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if known_shape(value.type) == tuple(shape):
             return value
-        return self.make(tosa.ReshapeOp, [value, self.sizes(shape)], shape, element_type(value))
+        return self.make(tosa.ReshapeOp, [value, self.sizes(shape)], shape, known_element(value.type))
 
     def cut(self, value: SSAValue, starts: Sequence[int], sizes: Sequence[int]) -> SSAValue:
         if known_shape(value.type) == tuple(sizes):
             return value
         operands = [value, self.sizes(starts), self.sizes(sizes)]
-        return self.make(tosa.SliceOp, operands, sizes, element_type(value))
+        return self.make(tosa.SliceOp, operands, sizes, known_element(value.type))
 
     def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
         """Tensors concatenated along `axis`, by as many ops as their number takes."""
@@ -148,7 +152,9 @@ class TosaSite(Site):
             return self.joined([self.joined(values[k : k + MOST_OPERANDS], axis) for k in starts], axis)
         shape = list(known_shape(values[0].type))
         shape[axis] = sum(known_shape(v.type)[axis] for v in values)
-        return self.make(tosa.ConcatOp, values, shape, element_type(values[0]), axis=IntegerAttr(axis, i32))
+        return self.make(
+            tosa.ConcatOp, values, shape, known_element(values[0].type), axis=IntegerAttr(axis, i32)
+        )
 
     # --- arithmetic
 
@@ -187,7 +193,7 @@ class TosaSite(Site):
             value,
             self.constant(multiplier),
             self.constant(shift),
-            self.zero_point(zero_points[0], element_type(value)),
+            self.zero_point(zero_points[0], known_element(value.type)),
             self.zero_point(zero_points[1], element),
         ]
         return self.make(
@@ -195,11 +201,11 @@ class TosaSite(Site):
             operands,
             known_shape(value.type),
             element,
-            scale32=flag(True),
+            scale32=BoolAttr.from_bool(True),
             rounding_mode=tosa.RoundingModeAttr(RoundingMode.SINGLE_ROUND),
-            per_channel=flag(multiplier.size > 1),
-            input_unsigned=flag(unsigned[0]),
-            output_unsigned=flag(unsigned[1]),
+            per_channel=BoolAttr.from_bool(multiplier.size > 1),
+            input_unsigned=BoolAttr.from_bool(unsigned[0]),
+            output_unsigned=BoolAttr.from_bool(unsigned[1]),
         )
 
     def quantized(self, sum: SSAValue, scale: npt.ArrayLike, type: UniformType) -> SSAValue:
@@ -263,14 +269,3 @@ class TosaSite(Site):
     def looked_up(self, value: SSAValue, table: npt.NDArray[np.int8]) -> SSAValue:
         """A table lookup of i8 values; the first entry is for -128."""
         return self.make(tosa.TableOp, [value, self.constant(table, np.int8)], known_shape(value.type), i8)
-
-
-def element_type(value: SSAValue) -> Attribute:
-    """The element type of a tensor."""
-    type: Any = value.type
-    return type.element_type
-
-
-def flag(value: bool) -> BoolAttr:
-    """A boolean attribute."""
-    return BoolAttr(int(value), i1)

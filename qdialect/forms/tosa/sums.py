@@ -122,21 +122,19 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
 
 def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
     """The i8 result of one group, channels last."""
-    g = geometry
+    g, outputs = geometry, f.bias.size
     x, pads = fitted(site, image, g.results, g.kernel, g.strides, g.dilations, g.pads or ())
-    depthwise = geometry.groups > 1
-    outputs = f.bias.size
-    order = (2, 3, 0, 1) if depthwise else (0, 2, 3, 1)
-    weight = f.weight
-    if depthwise:  # (C * M, 1, y, x): M outputs of each channel
-        weight = weight.reshape(geometry.groups, outputs // geometry.groups, *geometry.kernel)
+    if depthwise := g.groups > 1:  # (C * M, 1, y, x): M outputs of each channel
+        weight = f.weight.reshape(g.groups, outputs // g.groups, *g.kernel).transpose(2, 3, 0, 1)
+    else:
+        weight = f.weight.transpose(0, 2, 3, 1)
     sums = site.make(
         tosa.DepthwiseConv2DOp if depthwise else tosa.Conv2DOp,
-        _operands(site, x, f, np.ascontiguousarray(weight.transpose(order))),
-        (geometry.images, *geometry.results, outputs),
+        _operands(site, x, f, weight),
+        (g.images, *g.results, outputs),
         pad=array_attr(pads),
-        stride=array_attr(geometry.strides),
-        dilation=array_attr(geometry.dilations),
+        stride=array_attr(g.strides),
+        dilation=array_attr(g.dilations),
         acc_type=i32,
     )
     return site.requantized_sum(sums, f.ratio, f.y, f.largest)
@@ -152,7 +150,7 @@ def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) ->
         pads += [before[axis], result - (size - 1) * stride - kernel - before[axis]]
     sums = site.make(
         tosa.TransposeConv2DOp,
-        _operands(site, image, f, np.ascontiguousarray(f.weight.transpose(1, 2, 3, 0))),
+        _operands(site, image, f, f.weight.transpose(1, 2, 3, 0)),
         (geometry.images, *geometry.results, f.bias.size),
         out_pad=array_attr(pads),
         stride=array_attr(geometry.strides),
@@ -163,7 +161,8 @@ def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) ->
 
 def _operands(site: TosaSite, x: SSAValue, f: _Factors, weight: npt.NDArray[np.int8]) -> list[SSAValue]:
     zeros = [site.zero_point(f.x.zero_point), site.zero_point(f.zero)]
-    return [x, site.constant(weight), site.constant(f.bias, np.int32), *zeros]
+    constants = site.constant(np.ascontiguousarray(weight)), site.constant(f.bias, np.int32)
+    return [x, *constants, *zeros]
 
 
 def _image(site: TosaSite, value: SSAValue) -> SSAValue:
@@ -236,20 +235,12 @@ def _by_constant(
     are the rows.
     """
     shape = known_shape(left.type)
-    rows = prod(shape[:-1])
-    image = site.reshape(left, (1, 1, rows, shape[-1]))
-    kernel = np.ascontiguousarray(weight.T).reshape(weight.shape[1], 1, 1, weight.shape[0])
-    ones = array_attr((1, 1))
-    sums = site.make(
-        tosa.Conv2DOp,
-        _operands(site, image, f, kernel),
-        (1, 1, rows, weight.shape[1]),
-        pad=array_attr((0, 0, 0, 0)),
-        stride=ones,
-        dilation=ones,
-        acc_type=i32,
-    )
-    return site.reshape(site.requantized_sum(sums, f.ratio, f.y, f.largest), known_shape(op.results[0].type))
+    inputs, outputs = weight.shape
+    rows, one = (1, prod(shape[:-1])), (1, 1)
+    pointwise = Geometry(1, inputs, outputs, 1, one, one, one, ((0, 0), (0, 0)), rows, rows)
+    kernel = f._replace(weight=weight.T.reshape(outputs, inputs, 1, 1))
+    result = _windowed(site, site.reshape(left, (1, *rows, inputs)), kernel, pointwise)
+    return site.reshape(result, known_shape(op.results[0].type))
 
 
 def _by_matrix(

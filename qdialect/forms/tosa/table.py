@@ -2,9 +2,8 @@
 
 from qdialect.forms.tosa.elementwise import ELEMENTWISE_FORMS
 from qdialect.forms.tosa.images import IMAGE_FORMS
-from qdialect.forms.tosa.layer_norm import LAYER_NORM_FORMS
 from qdialect.forms.tosa.moves import MOVE_FORMS
-from qdialect.forms.tosa.normal import NORMAL_FORMS
+from qdialect.forms.tosa.normalizations import NORMALIZING_FORMS
 from qdialect.forms.tosa.pools import POOL_FORMS
 from qdialect.forms.tosa.site import TosaForm
 from qdialect.forms.tosa.sums import SUM_FORMS
@@ -12,9 +11,8 @@ from qdialect.forms.tosa.sums import SUM_FORMS
 TOSA_FORMS: dict[tuple[str, str], TosaForm] = {
     **ELEMENTWISE_FORMS,
     **IMAGE_FORMS,
-    **LAYER_NORM_FORMS,
     **MOVE_FORMS,
-    **NORMAL_FORMS,
+    **NORMALIZING_FORMS,
     **POOL_FORMS,
     **SUM_FORMS,
 }
