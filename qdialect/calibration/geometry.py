@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qdialect.calibration.layers import Layer, Window
+from qdialect.calibration.layers import Layer
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import static_shape
 from qdialect.promises.linear import Linear
-from qdialect.promises.window import Window as SlidingWindow
+from qdialect.promises.window import Window
 
 
 def known_layer(op: OnnxOp) -> Layer:
@@ -34,18 +34,7 @@ def layer_of(op: OnnxOp) -> Layer | None:
 
 
 def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> Layer | None:
-    window = op.get_trait(SlidingWindow)
+    window = op.get_trait(Window)
     if window is None or not window.is_regular(op):
         return None
-    auto_pad = op.str_attr("auto_pad", "NOTSET")
-    pads = (op.ints_attr("pads") if auto_pad == "NOTSET" else None) or (0,) * (2 * len(shape[2:]))
-    place = Window(
-        shape[2:],
-        window.strides(op),
-        window.dilations(op),
-        pads,
-        auto_pad,
-        op.ints_attr("output_padding") or (),
-        op.ints_attr("output_shape") or (),
-    )
-    return Layer(shape, axis, window.groups(op), place, transposed=not window.gathers)
+    return Layer(shape, axis, window.groups(op), window.attributes(op), transposed=not window.gathers)

@@ -16,47 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from qdialect.numerics import Array
-from qdialect.promises.window import halved
+from qdialect.promises.window import WindowAttributes
 
 Float64 = npt.NDArray[np.float64]
 
 PATCH_BYTES = 1 << 25
 """Size in bytes of the pieces into which patches are divided."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """Window of a convolution: one entry for each spatial axis; `pads` has the begins, then the ends."""
-
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    pads: tuple[int, ...]
-    auto_pad: str = "NOTSET"
-    output_padding: tuple[int, ...] = ()
-    """For a transposed convolution, rows that are added at the end of each axis."""
-    output_shape: tuple[int, ...] = ()
-    """For a transposed convolution, the result's sizes, from which `pads` follow."""
-
-    def resolved_pads(self, sizes: Sequence[int], *, transposed: bool) -> tuple[int, ...]:
-        """The pads for an image of these sizes, with `auto_pad` and `output_shape` resolved as ONNX defines."""
-        rank = len(self.kernel)
-        if self.auto_pad == "VALID":
-            return (0,) * (2 * rank)
-        if self.auto_pad in ("NOTSET", "") and not (transposed and self.output_shape):
-            return self.pads
-        totals = [self._total_pad(k, size, transposed=transposed) for k, size in enumerate(sizes)]
-        pads = [halved(total, self.auto_pad) for total in totals]
-        return (*(before for before, _ in pads), *(after for _, after in pads))
-
-    def _total_pad(self, axis: int, size: int, *, transposed: bool) -> int:
-        span = (self.kernel[axis] - 1) * self.dilations[axis] + 1
-        stride = self.strides[axis]
-        if not transposed:
-            return max((-(-size // stride) - 1) * stride + span - size, 0)
-        added = self.output_padding[axis] if self.output_padding else 0
-        result = self.output_shape[axis] if self.output_shape else size * stride
-        return max(stride * (size - 1) + added + span - result, 0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +38,7 @@ class Layer:
     output_axis: int | None
     """The weight's axis of output channels, along which its scales run; None for a vector."""
     groups: int = 1
-    window: Window | None = None
+    window: WindowAttributes | None = None
     transposed: bool = False
     """True if the window spreads each input over several outputs (ConvTranspose)."""
     transposed_input: bool = False
@@ -192,7 +157,7 @@ class Layer:
         assert self.window is not None
         w = self.window
         sizes, rank = x.shape[2:], x.ndim - 2
-        pads = w.resolved_pads(sizes, transposed=self.transposed)
+        pads = w.resolved_pads(sizes, spreads=self.transposed) or ((0, 0),) * rank
         if self.transposed:
             spaced = [(size - 1) * stride + 1 for size, stride in zip(sizes, w.strides, strict=True)]
             wide = np.zeros((*x.shape[:2], *spaced), x.dtype)
@@ -200,15 +165,13 @@ class Layer:
             x = wide
             reach = [(k - 1) * d for k, d in zip(w.kernel, w.dilations, strict=True)]
             added = w.output_padding or (0,) * rank
-            begins = [reach[k] - pads[k] for k in range(rank)]
-            ends = [reach[k] - pads[rank + k] + added[k] for k in range(rank)]
-            pads = (*begins, *ends)
-        if any(p > 0 for p in pads):
-            inner = [(max(pads[k], 0), max(pads[rank + k], 0)) for k in range(rank)]
-            x = np.pad(x, [(0, 0), (0, 0), *inner])
-        if any(p < 0 for p in pads):
+            rows = zip(reach, pads, added, strict=True)
+            pads = [(far - before, far - after + more) for far, (before, after), more in rows]
+        if any(end > 0 for ends in pads for end in ends):
+            x = np.pad(x, [(0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in pads)])
+        if any(end < 0 for ends in pads for end in ends):
             cut = [
-                slice(max(-pads[k], 0), x.shape[2 + k] - max(-pads[rank + k], 0) or None) for k in range(rank)
+                slice(max(-a, 0), size - max(-b, 0)) for size, (a, b) in zip(x.shape[2:], pads, strict=True)
             ]
             x = x[(slice(None), slice(None), *cut)]
         return x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -34,6 +35,54 @@ def halved(total: int, mode: str) -> tuple[int, int]:
     """
     less, more = total // 2, total - total // 2
     return (less, more) if mode == "SAME_UPPER" else (more, less)
+
+
+@dataclass(frozen=True)
+class WindowAttributes:
+    """The attributes of a convolution that say where its windows lie, an entry for each spatial axis."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[int, ...]
+    """Zeros as stated: before each axis, then behind each."""
+    auto_pad: str = "NOTSET"
+    output_padding: tuple[int, ...] = ()
+    """Of an op that spreads, results that are added behind each axis."""
+    output_shape: tuple[int, ...] | None = None
+    """Of an op that spreads, the result's sizes, from which the pads follow."""
+
+    def resolved_pads(
+        self, sizes: Sequence[int] | None, *, spreads: bool
+    ) -> tuple[tuple[int, int], ...] | None:
+        """
+        Zeros before and after each axis of an image of `sizes`, auto_pad and `output_shape` resolved: ONNX's
+        operators.md, "Conv" and "ConvTranspose". SAME makes ceil(size / stride) results, and size * stride where the
+        op spreads, whatever the size is.
+
+        None if they follow from an unknown size, or if an op that spreads has fewer results without pads.
+        """
+        count, same = len(self.kernel), self.auto_pad.startswith("SAME")
+        by_result = spreads and (same or self.output_shape is not None)
+        if not by_result and self.auto_pad == "VALID":
+            return ((0, 0),) * count
+        if not by_result and not same:
+            return tuple(zip(self.pads[:count], self.pads[count:], strict=True))
+        if by_result and self.output_shape is None:
+            sizes = (1,) * count
+        if sizes is None or len(sizes) != count or DYNAMIC in sizes:
+            return None
+        reach = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
+        if not by_result:
+            rows = zip(sizes, self.strides, reach, strict=True)
+            totals = [max((-(-size // stride) - 1) * stride + far - size, 0) for size, stride, far in rows]
+            return tuple(halved(total, self.auto_pad) for total in totals)
+        results, added = self.output_shape or self.strides, self.output_padding or (0,) * count
+        if not len(results) == len(added) == count:
+            return None
+        rows = zip(sizes, self.strides, added, reach, results, strict=True)
+        totals = [(size - 1) * stride + add + far - result for size, stride, add, far, result in rows]
+        return None if min(totals) < 0 else tuple(halved(total, self.auto_pad) for total in totals)
 
 
 @dataclass(frozen=True)
@@ -142,48 +191,23 @@ class Window(Promise):
         groups = self.groups(op)
         return op.ints_attr("kernel_shape") in (None, kernel) and groups > 0 and weight[0] % groups == 0
 
+    def attributes(self, op: OnnxOp) -> WindowAttributes:
+        """The attributes of `op` that say where its windows lie."""
+        kernel = self.kernel(op)
+        return WindowAttributes(
+            kernel,
+            self.strides(op),
+            self.dilations(op),
+            op.ints_attr("pads") or (0,) * (2 * len(kernel)),
+            op.str_attr("auto_pad", "NOTSET"),
+            op.ints_attr("output_padding") or (0,) * len(kernel),
+            op.ints_attr("output_shape"),
+        )
+
     def pads(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
-        """
-        Zeros before and after each axis; None if auto_pad or `output_shape` needs an unknown size.
-
-        SAME makes ceil(size / stride) results, and size * stride where the op spreads.
-        """
-        kernel, mode = self.kernel(op), op.str_attr("auto_pad", "NOTSET")
-        if not self.gathers and (op.ints_attr("output_shape") is not None or mode.startswith("SAME")):
-            return self._pads_of_results(op)
-        if mode == "VALID":
-            return ((0, 0),) * len(kernel)
-        if mode == "NOTSET":
-            stated = op.ints_attr("pads") or (0,) * (2 * len(kernel))
-            return tuple(zip(stated[: len(kernel)], stated[len(kernel) :], strict=True))
+        """Zeros before and after each axis; None as `WindowAttributes.resolved_pads`."""
         shape = shape_of(op.operands[0].type)
-        if shape is None or len(shape) != len(kernel) + 2 or DYNAMIC in shape[2:]:
-            return None
-        pads: list[tuple[int, int]] = []
-        for size, k, stride, dilation in zip(
-            shape[2:], kernel, self.strides(op), self.dilations(op), strict=True
-        ):
-            total = max((-(-size // stride) - 1) * stride + (k - 1) * dilation + 1 - size, 0)
-            pads.append(halved(total, mode))
-        return tuple(pads)
-
-    def _pads_of_results(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
-        """
-        Pads of an op that spreads to a stated size, or to size * stride, whatever the size is. None for an unknown size
-        or more results than without pads.
-        """
-        kernel, strides, sizes = self.kernel(op), self.strides(op), op.ints_attr("output_shape")
-        more = op.ints_attr("output_padding") or (0,) * len(kernel)
-        shape = shape_of(op.operands[0].type) if sizes is not None else (1,) * (2 + len(kernel))
-        sizes = strides if sizes is None else sizes
-        if shape is None or not len(sizes) == len(more) == len(kernel) == len(shape) - 2:
-            return None
-        reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations(op), strict=True)]
-        rows = zip(shape[2:], strides, more, reach, sizes, strict=True)
-        totals = [(size - 1) * stride + add + far - result for size, stride, add, far, result in rows]
-        if DYNAMIC in shape[2:] or min(totals) < 0:
-            return None
-        return tuple(halved(total, op.str_attr("auto_pad", "NOTSET")) for total in totals)
+        return self.attributes(op).resolved_pads(shape and shape[2:], spreads=not self.gathers)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
         """All sizes of `op`, DYNAMIC for tensors of unknown rank; `Blocked` for irregular attributes."""

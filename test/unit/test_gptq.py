@@ -19,7 +19,8 @@ from qdialect.calibration.gptq import (
     weight_grid,
 )
 from qdialect.calibration.hessian import Hessian, hessian_bytes, parts_of
-from qdialect.calibration.layers import Layer, Window
+from qdialect.calibration.layers import Layer
+from qdialect.promises.window import WindowAttributes
 
 
 def textbook(w: Any, scale: Any, high: int, h: Any, damp: float = 0.01) -> Any:
@@ -92,7 +93,7 @@ def test_error_is_below_that_of_nearest(high: int, per_channel: bool) -> None:
 def test_groups_are_layers_of_their_own() -> None:
     w, h = problem(2, outputs=4, summed=18, groups=3)
     weight = w.reshape(12, 2, 3, 3)
-    window = Window((3, 3), (1, 1), (1, 1), (0, 0, 0, 0))
+    window = WindowAttributes((3, 3), (1, 1), (1, 1), (0, 0, 0, 0))
     layer = Layer(weight.shape, 0, 3, window)
     grid = weight_grid(layer, weight, -7, 7, per_channel=True)
     codes = gptq(layer, weight, grid, h)
@@ -118,7 +119,7 @@ def test_each_depthwise_channel_is_rounded_by_its_own_inputs() -> None:
     rng = np.random.default_rng(4)
     x = np.cumsum(rng.normal(size=(6, 5, 12, 13)), axis=3).astype(np.float32)
     weight = rng.normal(size=(5, 1, 3, 3)).astype(np.float32)
-    layer = Layer(weight.shape, 0, 5, Window((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
+    layer = Layer(weight.shape, 0, 5, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
     assert layer.rows_shape == (5, 1, 9)
     hessian, held_out = Hessian(layer, 2.0**-9), Hessian(layer, 2.0**-9)
     hessian.update(x[:4])
@@ -133,7 +134,7 @@ def test_each_depthwise_channel_is_rounded_by_its_own_inputs() -> None:
 
 def test_transposed_convolution_shares_scales_between_groups() -> None:
     w, h = problem(5, outputs=3, summed=18, groups=2)
-    layer = Layer((4, 3, 3, 3), 1, 2, Window((3, 3), (2, 2), (1, 1), (0, 0, 0, 0)), transposed=True)
+    layer = Layer((4, 3, 3, 3), 1, 2, WindowAttributes((3, 3), (2, 2), (1, 1), (0, 0, 0, 0)), transposed=True)
     weight = layer.weight(w)
     grid = weight_grid(layer, weight, -127, 127, per_channel=True)
     assert grid.scales.shape == (3,)
@@ -149,7 +150,7 @@ def test_very_long_rows_are_rounded_in_parts(
 ) -> None:
     monkeypatch.setattr(hessians, "MOST_SUMMED", 31)
     w, _ = problem(17, summed=54, groups=groups)
-    layer = Layer((6 * groups, 54, 1, 1), 0, groups, Window((1, 1), (1, 1), (1, 1), (0, 0, 0, 0)))
+    layer = Layer((6 * groups, 54, 1, 1), 0, groups, WindowAttributes((1, 1), (1, 1), (1, 1), (0, 0, 0, 0)))
     x = np.random.default_rng(18).normal(size=(20, 54 * groups, 3, 2)).cumsum(axis=1).astype(np.float32)
     hessian = Hessian(layer, 2.0**-9)
     hessian.update(x)

@@ -9,7 +9,8 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
 from qdialect.calibration.hessian import Hessian, grid_step, rows_per_sample
-from qdialect.calibration.layers import Layer, Window, spread
+from qdialect.calibration.layers import Layer, spread
+from qdialect.promises.window import WindowAttributes
 
 
 def reference(op_type: str, x: Any, w: Any, **attributes: Any) -> Any:
@@ -45,7 +46,7 @@ CONVOLUTIONS = {
 def test_conv(name: str) -> None:
     group, kernel, strides, dilations, pads = CONVOLUTIONS[name]
     x, w = random(2, 4, 11, 9), random(8, 4 // group, *kernel)
-    layer = Layer(w.shape, 0, group, Window(kernel, strides, dilations, pads))
+    layer = Layer(w.shape, 0, group, WindowAttributes(kernel, strides, dilations, pads))
     y = reference("Conv", x, w, group=group, strides=strides, dilations=dilations, pads=pads)
     wanted = y.reshape(2, group, 8 // group, -1).transpose(1, 0, 3, 2).reshape(group, -1, 8 // group)
     np.testing.assert_allclose(product(layer, x, w), wanted, atol=1e-5)
@@ -57,7 +58,7 @@ def test_conv(name: str) -> None:
 def test_conv_auto_pad(auto_pad: str, stride: int) -> None:
     x, w = random(1, 2, 8, 7), random(3, 2, 4, 3)
     strides = (stride, stride + 1)
-    layer = Layer(w.shape, 0, 1, Window((4, 3), strides, (1, 1), (0, 0, 0, 0), auto_pad))
+    layer = Layer(w.shape, 0, 1, WindowAttributes((4, 3), strides, (1, 1), (0, 0, 0, 0), auto_pad))
     y = reference("Conv", x, w, strides=strides, auto_pad=auto_pad)
     np.testing.assert_allclose(product(layer, x, w), y.reshape(1, 3, -1).transpose(0, 2, 1), atol=1e-5)
 
@@ -68,7 +69,7 @@ def test_conv_transpose(name: str, added: int) -> None:
     group, kernel, strides, dilations, pads = CONVOLUTIONS[name]
     output_padding = tuple(min(added, s - 1) for s in strides)
     x, w = random(2, 4, 5, 6), random(4, 3, *kernel)
-    window = Window(kernel, strides, dilations, pads, output_padding=output_padding)
+    window = WindowAttributes(kernel, strides, dilations, pads, output_padding=output_padding)
     layer = Layer(w.shape, 1, group, window, transposed=True)
     settings = {"strides": strides, "dilations": dilations, "pads": pads, "output_padding": output_padding}
     y = reference("ConvTranspose", x, w, group=group, **settings)
@@ -80,7 +81,7 @@ def test_conv_transpose(name: str, added: int) -> None:
 @pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER"])
 def test_conv_transpose_output_shape(auto_pad: str) -> None:
     x, w = random(1, 2, 5, 6), random(2, 3, 4, 3)
-    window = Window((4, 3), (2, 3), (1, 1), (0, 0, 0, 0), auto_pad, (), (11, 17))
+    window = WindowAttributes((4, 3), (2, 3), (1, 1), (0, 0, 0, 0), auto_pad, (), (11, 17))
     layer = Layer(w.shape, 1, 1, window, transposed=True)
     y = reference("ConvTranspose", x, w, strides=(2, 3), auto_pad=auto_pad, output_shape=(11, 17))
     assert y.shape[2:] == (11, 17)
@@ -91,7 +92,7 @@ def test_one_and_three_spatial_axes() -> None:
     for sizes, kernel in (((9,), (3,)), ((4, 5, 6), (2, 3, 1))):
         x, w = random(2, 2, *sizes), random(3, 2, *kernel)
         ones, pads = (1,) * len(sizes), (1, 0, 0, 1, 1, 0)[: 2 * len(sizes)]
-        layer = Layer(w.shape, 0, 1, Window(kernel, ones, ones, pads))
+        layer = Layer(w.shape, 0, 1, WindowAttributes(kernel, ones, ones, pads))
         y = reference("Conv", x, w, pads=pads).reshape(2, 3, -1).transpose(0, 2, 1).reshape(1, -1, 3)
         np.testing.assert_allclose(product(layer, x, w), y, atol=1e-5)
 
@@ -133,7 +134,7 @@ def test_matmul_with_leading_axes(lead: Any) -> None:
 
 def test_limited_patches_are_some_of_all_and_do_not_depend_on_the_batch() -> None:
     x = random(3, 2, 9, 8)
-    layer = Layer((5, 2, 3, 2), 0, 1, Window((3, 2), (1, 2), (1, 1), (1, 0, 1, 0)))
+    layer = Layer((5, 2, 3, 2), 0, 1, WindowAttributes((3, 2), (1, 2), (1, 1), (1, 0, 1, 0)))
     every = {p.tobytes() for p in np.concatenate(list(layer.patches(x)), axis=1)[0]}
     some = np.concatenate(list(layer.patches(x, 7)), axis=1)
     assert some.shape == (1, 21, 12)
@@ -154,7 +155,7 @@ def test_spread(count: int, limit: int) -> None:
 
 def test_hessian_does_not_depend_on_batches_or_order() -> None:
     x = random(12, 4, 7, 6) * np.float32(3.7)
-    layer = Layer((8, 2, 3, 3), 0, 2, Window((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
+    layer = Layer((8, 2, 3, 3), 0, 2, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
     step = grid_step(float(np.abs(x).max()))
 
     def summed(order: list[int], batch: int) -> Hessian:
