@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from qdialect.dialects.schemas import AttributeKind
+
 SNAPSHOT = Path(__file__).with_name("schemas.json")
 MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's own operators."""
@@ -37,11 +39,8 @@ def _parameters(parameters: Any, constraints: dict[str, list[str]]) -> list[list
 
 
 def _attributes(schema: Any) -> list[list[Any]]:
-    kind = {"INT": 2, "FLOAT": 1, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8}
-    kind |= {"TENSORS": 9, "GRAPHS": 10, "SPARSE_TENSOR": 11, "SPARSE_TENSORS": 12}
-    kind |= {"TYPE_PROTO": 13, "TYPE_PROTOS": 14}
     return [
-        [a.name, kind[str(a.type).rpartition(".")[2]], int(a.required)]
+        [a.name, int(AttributeKind[str(a.type).rpartition(".")[2]]), int(a.required)]
         for a in sorted(schema.attributes.values(), key=lambda a: a.name)
     ]
 
