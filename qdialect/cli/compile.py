@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from io import StringIO
@@ -51,15 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"writing {arguments.output}")
         write_output(module, arguments)
         measured = reporting.write(report, show)
-    if arguments.verbose:
-        for step in report.steps:
-            print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
-    if not arguments.quiet:
-        print_verdict(report, measured)
-    if report.checked and not arguments.quiet:
-        print(report.checked, file=sys.stderr)
-    if arguments.remarks:
-        print_remarks(report)
+    say(arguments, report, measured)
     return DONE
 
 
@@ -89,29 +81,36 @@ def _feeds(
     return check_feeds(module, arguments.check_numerics)
 
 
-def print_verdict(report: "Report", measured: Sequence[str] = ()) -> None:
-    """Print the verdict on stderr."""
-    from qdialect.compiler.verdict import verdict
-
-    for line in (*verdict(report).lines(), *measured):
+def say(
+    arguments: argparse.Namespace,
+    report: "Report",
+    measured: Sequence[str],
+    log: Sequence[str] = (),
+    summary: Sequence[str] = (),
+) -> None:
+    """Print the result on stderr, apart from piped output. log: of --verbose; summary: before the verdict."""
+    steps = (f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes" for step in report.steps)
+    lines = [*log, *steps] if arguments.verbose else []
+    if not arguments.quiet:
+        lines += [*summary, str(report), *measured, *([report.checked] if report.checked else [])]
+    if arguments.remarks:
+        lines += _remark_lines(report)
+    for line in lines:
         print(line, file=sys.stderr)
 
 
-def print_remarks(report: "Report") -> None:
-    """Print remarks on stderr: float nodes and why, violations of the target's rules, then other blocked rewrites."""
+def _remark_lines(report: "Report") -> Iterator[str]:
+    """Lines with float nodes and why, violations of the target's rules, then other blocked rewrites."""
     from qdialect.compiler.verdict import stay
 
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
-        said = f"{stay(count, reason.op)} in float: {reason.message}{fix} [{reason.id}]"
-        print(f"remark: {said}", file=sys.stderr)
+        yield f"remark: {stay(count, reason.op)} in float: {reason.message}{fix} [{reason.id}]"
     for rule, count in report.broken_rules():
         fix = f"; {rule.fix}" if rule.fix else ""
-        print(f"remark: {count} {rule.op}: {rule.message}{fix} [{report.target}: {rule.id}]", file=sys.stderr)
+        yield f"remark: {count} {rule.op}: {rule.message}{fix} [{report.target}: {rule.id}]"
     named = {(f"onnx.{one.op}", one.node) for one in report.floats}
-    for remark in report.remarks:
-        if (remark.op, remark.node) not in named:
-            print(remark, file=sys.stderr)
+    yield from (str(one) for one in report.remarks if (one.op, one.node) not in named)
 
 
 def check_paths(arguments: argparse.Namespace) -> None:

@@ -79,9 +79,9 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
-    from qdialect.compiler.verdict import kinds_text, stay, verdict
+    from qdialect.compiler.verdict import Verdict, kinds_text, stay
 
-    came = verdict(report)
+    came = Verdict(report)
     floats = by_cost(report)
     products = [one for one in floats if one.written is not None]
     others = [one for one in floats if one.written is None and (everything or not _is_rescaling(one))]

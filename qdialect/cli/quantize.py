@@ -1,20 +1,14 @@
 """`qdialect quantize`: reads, quantizes and writes one model."""
 
 import argparse
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from qdialect.cli.compile import check_paths, print_remarks, print_verdict
+from qdialect.cli.compile import check_paths, say
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Calibration, Options, options_of
-
-if TYPE_CHECKING:
-    from qdialect.compiler.quantize import Quantized
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         measured = reporting.write(done.report, show, done.summary())
-    _say(arguments, done, measured)
+    say(arguments, done.report, measured, done.log, done.summary())
     return DONE
 
 
@@ -56,18 +50,3 @@ def _check(arguments: argparse.Namespace) -> None:
     check_paths(arguments)
     for path in arguments.profiles:
         check_readable(path)
-
-
-def _say(arguments: argparse.Namespace, done: "Quantized", measured: Sequence[str]) -> None:
-    """Print the result on stderr, apart from piped output."""
-    if arguments.verbose:
-        for line in done.log:
-            print(line, file=sys.stderr)
-        for step in done.report.steps:
-            print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
-    if not arguments.quiet:
-        for line in done.summary():
-            print(line, file=sys.stderr)
-        print_verdict(done.report, measured)
-    if arguments.remarks:
-        print_remarks(done.report)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from qdialect.compiler.entries import advice
-from qdialect.compiler.layers import Layer, Totals
+from qdialect.compiler.layers import Layer
 from qdialect.compiler.report import Report
-from qdialect.ir.interface import IntegerInterface
 from qdialect.ops.generated import op_class
 from qdialect.promises.work import Numbers
 
@@ -59,45 +57,28 @@ def kinds_text(counts: Mapping[str, int]) -> str:
     )
 
 
-@dataclass(frozen=True)
 class Verdict:
-    """Figures of the verdict of a compilation."""
+    """The verdict of a compilation, line by line."""
 
-    totals: Totals
-    kernels: Mapping[str, int]
-    """Number of integer nodes of the result, by operator; in the form `qdq`, of nodes between pairs."""
-    in_pairs: bool
-    """True if they are float ops between pairs, for the target to fuse."""
-    floats: tuple[Layer, ...]
-    """The layers with float products, the most expensive first."""
-    casts: Mapping[str, int]
-    """Number of casts in the result, by operator."""
-    casts_before: int
-    bytes_before: int
-    """Bytes of the constants of the model as read."""
-    bytes: int
-    is_float_model: bool
-    """True if nothing is quantized, in the model as read and in the result, and all operators are known."""
-    unknown: Mapping[str, int]
-    """Number of nodes of operators that nothing describes, by `domain.operator`."""
-    interface: Mapping[str, IntegerInterface]
-    """Scales and zero points of integer inputs and outputs, by name."""
-    completion: str = ""
-    """Use and effect of the data."""
-    calibrated: bool = False
-    """True if `quantize` has looked at the model, whatever came of it."""
-    left_in_float: bool = False
-    """True if `quantize` found no better integer model, so that reasons to quantize more do not apply."""
+    def __init__(self, report: Report):
+        self._report, self._totals = report, report.totals
+        self._floats = _costly(report.layers)
+        """The layers with float products, the most expensive first."""
+        self._casts = {name: count for name in CASTS if (count := report.after.get(name))}
+        self._casts_before = sum(report.before.get(name, 0) for name in CASTS)
+        is_quantized = report.account.origin.is_quantized or self._totals.integer or self._casts
+        self._is_float_model = not (is_quantized or report.unknown)
+        """True if nothing is quantized, in the model as read and in the result, and all operators are known."""
 
     def lines(self) -> list[str]:
         """The verdict as text."""
-        rows = [self.integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
-        rows += [*self.unknown_kinds(), self.completion]
+        rows = [self.integers(), self._kernels_line(), *self._float_lines(), self._casts_line(), self._size()]
+        rows += [*self.unknown_kinds(), self._report.completion]
         return [row for row in rows if row] + self._duties()
 
     def integers(self) -> str:
         """Line with the share in integers, in the result and as read."""
-        t = self.totals
+        t = self._totals
         layers = f"{t.uncounted} layer{'s' if t.uncounted > 1 else ''}"
         if not t.macs:
             known = f"the products of {layers} could not be counted: their shapes are not known"
@@ -111,19 +92,22 @@ class Verdict:
         left_out = f"; {layers} could not be counted" if t.uncounted else ""
         return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
 
-    def _kernels(self) -> str:
-        if not self.kernels:
-            return ""
-        return f"{'in pairs' if self.in_pairs else 'kernels'}: {kinds_text(self.kernels)}"
+    def _kernels_line(self) -> str:
+        """Line with the integer nodes of the result; in the form `qdq`, with the layers between pairs."""
+        layers, in_pairs = self._report.layers, self._report.form == "qdq"
+        kernels = Counter(node.operator for one in layers for node in one.became if node.is_kernel)
+        if in_pairs:
+            kernels = Counter(one.operator for one in layers if one.integer_macs)
+        return f"{'in pairs' if in_pairs else 'kernels'}: {kinds_text(kernels)}" if kernels else ""
 
-    def _floats(self) -> list[str]:
-        if not self.floats:
+    def _float_lines(self) -> list[str]:
+        if not self._floats:
             return []
-        worst, macs = self.floats[0], self.totals.macs
-        missing = sum((one.macs or 0) - one.integer_macs for one in self.floats)
-        count = f"{len(self.floats)} layer{'s' if len(self.floats) > 1 else ''}"
+        worst, macs = self._floats[0], self._totals.macs
+        missing = sum((one.macs or 0) - one.integer_macs for one in self._floats)
+        count = f"{len(self._floats)} layer{'s' if len(self._floats) > 1 else ''}"
         line = f"float: {count}" + (f", {share_text(missing, macs)}" if macs else "")
-        if self.is_float_model or self.left_in_float or not worst.reasons:
+        if self._is_float_model or self._report.left_in_float or not worst.reasons:
             return [line]
         blocked = worst.reasons[0].blocked
         fix = f"; {advice(blocked)}" if advice(blocked) else ""
@@ -132,37 +116,37 @@ class Verdict:
             f"{line}; first {worst.operator} '{worst.node}'{share}: {blocked.message}{fix} [{blocked.id}]"
         ]
 
-    def _casts(self) -> str:
-        if not self.casts_before and not self.casts:
+    def _casts_line(self) -> str:
+        if not self._casts_before and not self._casts:
             return ""
-        of = f" left of {self.casts_before}" if self.casts_before else ""
-        return f"casts: {kinds_text(self.casts) or 'none'}{of}"
+        of = f" left of {self._casts_before}" if self._casts_before else ""
+        return f"casts: {kinds_text(self._casts) or 'none'}{of}"
 
     def _size(self) -> str:
-        line = f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
-        more = self.bytes - self.bytes_before
-        in_float = sum(one.bytes - one.bytes_before for one in self.floats)
-        is_why = 4 * more > self.bytes_before and 2 * in_float > more
+        size, before = self._report.account.bytes, self._report.account.origin.bytes
+        line, more = f"size: {bytes_text(size)} of constants, was {bytes_text(before)}", size - before
+        in_float = sum(one.bytes - one.bytes_before for one in self._floats)
+        is_why = 4 * more > before and 2 * in_float > more
         return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that neither ONNX nor a package describes, if there are any."""
-        if not self.unknown:
+        if not self._report.unknown:
             return []
-        line = f"unknown: {kinds_text(self.unknown)}; not rewritten; the runtime must support them"
-        names = [one.rpartition(".") for one in self.unknown]
+        line = f"unknown: {kinds_text(self._report.unknown)}; not rewritten; the runtime must support them"
+        names = [one.rpartition(".") for one in self._report.unknown]
         known = [name for domain, _, name in names if op_class("" if domain == "ai.onnx" else domain, name)]
         more = f"; {', '.join(known)}: defined in this opset with other inputs, types or attributes"
         return [line + more if known else line]
 
     def _duties(self) -> list[str]:
-        rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]
-        return rows if self.calibrated else rows + self.unquantized()
+        rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
+        return rows if self._report.calibrated else rows + self.unquantized()
 
     def unquantized(self) -> list[str]:
         """Line that suggests `quantize` for a float model with multiply-adds."""
-        elements = {one.inputs[0].element for one in self.floats if one.inputs}
-        if not self.is_float_model or not elements:
+        elements = {one.inputs[0].element for one in self._floats if one.inputs}
+        if not self._is_float_model or not elements:
             return []
         convert = "" if elements & {FLOAT32, ""} else "convert the model to float32, then "
         return [f"no quantization found: {convert}{CALIBRATES}"]
@@ -173,32 +157,6 @@ def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     return tuple(sorted(in_float, key=lambda one: one.integer_macs - (one.macs or 0)))
 
 
-def verdict(report: Report) -> Verdict:
-    """The verdict of a compilation."""
-    layers, origin = report.layers, report.account.origin
-    in_pairs = report.form == "qdq"
-    kernels = Counter(node.operator for one in layers for node in one.became if node.is_kernel)
-    if in_pairs:
-        kernels = Counter(one.operator for one in layers if one.integer_macs)
-    totals = report.totals
-    return Verdict(
-        totals,
-        kernels,
-        in_pairs,
-        _costly(layers),
-        {name: count for name in CASTS if (count := report.after.get(name))},
-        sum(report.before.get(name, 0) for name in CASTS),
-        origin.bytes,
-        report.account.bytes,
-        not (origin.is_quantized or totals.integer or report.unknown or any(map(report.after.get, CASTS))),
-        report.unknown,
-        report.interface,
-        report.completion,
-        report.calibrated,
-        report.left_in_float,
-    )
-
-
 def verdict_lines(report: Report) -> list[str]:
     """The verdict as lines of text."""
-    return verdict(report).lines()
+    return Verdict(report).lines()

@@ -16,7 +16,6 @@ from qdialect.compiler.graph import End, Links, Tensor
 from qdialect.compiler.layers import Layer, Node
 from qdialect.compiler.page.kinds import Kind, kinds_of
 from qdialect.compiler.report import Report, stays_as_json
-from qdialect.compiler.verdict import verdict
 from qdialect.rewriting.remarks import Remark
 
 FORMAT, VERSION = "qdialect-report", 1
@@ -80,7 +79,7 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "target": report.target,
         "form": report.form,
         "exactness": report.exactness,
-        "verdict": list(filter(None, (*verdict(report).lines(), report.checked, *around.findings))),
+        "verdict": list(filter(None, (*report.verdict(report), report.checked, *around.findings))),
         "interface": {name: one.as_json() for name, one in report.interface.items()},
         "multiply_adds": _totals(report),
         "operators": {"before": report.before, "after": report.after},
