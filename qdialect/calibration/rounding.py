@@ -1,5 +1,7 @@
 """
-Data-driven rounding of a module's weights (GPTQ) and the matching bias corrections.
+Data-driven rounding of a module's weights (GPTQ), and bias correction: the mean error of a layer's result by rounding
+its weight is compensated in its bias (Nagel et al. 2019, arXiv 1906.04721), the error of the weight times the mean of
+its patches.
 
 Layers are numbered on the float module; clones keep the numbers, so that results computed once serve every
 candidate built from a clone.
@@ -17,7 +19,6 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.calibration.bias import analytic_shift, confirmed
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
@@ -209,6 +210,27 @@ def _shift(
 
 
 # --- Biases ---
+
+
+def analytic_shift(layer: Layer, weight: Array, grid: Grid, stored: Array, mean: Float64) -> Float64:
+    """
+    The correction to add to the bias, (channels,): (W - dequantized W) E[p] * weight_factor / bias_factor.
+
+    weight: float; stored: its integers, both in the weight's shape; mean: E[p], [groups, summed].
+    """
+    real = grid.dequantize(layer, layer.rows(stored))
+    error = layer.rows(weight).astype(np.float64) - real
+    shift = np.einsum("gnk,gk->gn", error, mean)
+    return layer.channels(shift) * (layer.weight_factor / layer.bias_factor)
+
+
+def confirmed(shift: Float64, held_out: Float64) -> npt.NDArray[np.bool_]:
+    """
+    The channels, bool, in which `shift` lowers the squared error on other data, whose own best shift is `held_out`.
+
+    E[(e - s)^2] < E[e^2] if s lies between 0 and twice the mean of e.
+    """
+    return shift * (2 * held_out - shift) > 0
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,9 @@ from qdialect.calibration.rounding import (
 from qdialect.calibration.samples import Noise, Samples
 from qdialect.calibration.sequential import products
 from qdialect.calibration.tables import quantize_tables, tables_of
-from qdialect.compiler.compilation import compile_as, keep_in_float
-from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places
-from qdialect.compiler.measured import least_ratio
+from qdialect.compiler.compilation import compile_as
+from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places, least_ratio
+from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report

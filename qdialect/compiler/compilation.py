@@ -42,14 +42,6 @@ T = TypeVar("T")
 R = TypeVar("R", covariant=True)
 
 
-def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
-    """
-    Mark nodes to be kept in float; all or none. Raises UserError for a name that is no node's and no tensor's.
-    """
-    for op in named_nodes(module, names):
-        op.attributes[KEEP_FLOAT] = UnitAttr()
-
-
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
     """Run passes on a module. Raises UserError, naming the pass that fails."""
     PassManager(*hooks).run(passes, module)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.annotations import annotate
@@ -20,8 +20,8 @@ from qdialect.calibration.doubts import Doubts
 from qdialect.calibration.existing import is_integer
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise, Row, measure_noise
-from qdialect.compiler.measured import least_ratio, outputs, simulated
-from qdialect.compiler.named import named_nodes
+from qdialect.compiler.judging import least_ratio, outputs, simulated
+from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import READY, phases
 from qdialect.ir.interface import main_of
@@ -29,7 +29,6 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.feeds import model_inputs
-from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Hook, PassManager
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import InsertCastsPass, bounds_of, elements_of
@@ -125,8 +124,7 @@ def _best(ready: ModuleOp, casts: InsertCastsPass, profiler: Profiler, original:
 def _moved(module: ModuleOp, options: Options) -> ModuleOp:
     """A clone in the state before the passes that insert casts: quantization raised, casts moved."""
     ready = module.clone()
-    for op in named_nodes(ready, options.keep_float):
-        op.attributes[KEEP_FLOAT] = UnitAttr()
+    keep_in_float(ready, options.keep_float)
     lower_opsets(ready)
     stages = [stage for phase in phases(options)[:READY] for stage in phase.stages]
     PassManager().run([stage.step for stage in stages], ready)

@@ -1,11 +1,11 @@
-"""Lookup of nodes by name: of the node or of its results, with wildcards `*` and `?`."""
+"""Nodes by name, and what is kept in float: by the name of the node or of its results, with wildcards `*` and `?`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -13,6 +13,7 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError, nearest
 from qdialect.ir.names import node_name, stated_names, tensor_names
 from qdialect.ir.walking import operations
+from qdialect.rewriting.journal import KEEP_FLOAT
 
 
 def _input_names(module: ModuleOp) -> set[str]:
@@ -68,3 +69,11 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     if missing := sorted(set(names) - kept):
         raise _unknown(module, missing[0], known)
     return nodes
+
+
+def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
+    """
+    Mark nodes to be kept in float; all or none. Raises UserError for a name that is no node's and no tensor's.
+    """
+    for op in named_nodes(module, names):
+        op.attributes[KEEP_FLOAT] = UnitAttr()

@@ -23,17 +23,15 @@ from qdialect.calibration.samples import FEW, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
-from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
+from qdialect.compiler.compilation import compile_as, run_passes
 from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
-from qdialect.compiler.measured import least_ratio, outputs
+from qdialect.compiler.judging import least_ratio, outputs
+from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
-from qdialect.compiler.plain import best_beyond_chance
 from qdialect.compiler.preparing import functions_apart, simplifying
 from qdialect.compiler.provenance import Origin
+from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
 from qdialect.compiler.report import Report
-from qdialect.compiler.sequential import corrected
-from qdialect.compiler.shrunk import shrunk
-from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.unprofiled import unprofiled
 from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
 from qdialect.dialects.onnx_base import OnnxOp

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from qdialect.calibration.bias import analytic_shift, confirmed
 from qdialect.calibration.gptq import weight_grid
 from qdialect.calibration.hessian import Hessian
-from qdialect.calibration.layers import Layer, Window
+from qdialect.calibration.layers import Layer
+from qdialect.calibration.rounding import analytic_shift, confirmed
+from qdialect.promises.window import WindowAttributes
 
 
 def results(layer: Layer, x: Any, weight: Any) -> Any:
@@ -21,7 +22,7 @@ def test_shift_is_the_mean_error_of_the_result() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(1.5, 1.0, size=(5, 4, 9, 8)).astype(np.float32)
     weight = rng.normal(size=(6, 2, 3, 3)).astype(np.float32)
-    layer = Layer(weight.shape, 0, 2, Window((3, 3), (2, 1), (1, 1), (1, 0, 1, 0)))
+    layer = Layer(weight.shape, 0, 2, WindowAttributes((3, 3), (2, 1), (1, 1), (1, 0, 1, 0)))
     hessian = Hessian(layer, 2.0**-11)
     hessian.update(x)
     grid = weight_grid(layer, weight, -7, 7, per_channel=True)

@@ -9,8 +9,8 @@ import pytest
 
 from qdialect.calibration.samples import Noise
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Trial, better
-from qdialect.compiler.measured import least_ratio
-from qdialect.compiler.plain import best_beyond_chance
+from qdialect.compiler.judging import least_ratio
+from qdialect.compiler.refining import best_beyond_chance
 
 
 def trial(ratio: float, share: float, *, static: bool = True) -> Trial:
