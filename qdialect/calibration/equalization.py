@@ -16,8 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect.calibration.geometry import known_layer, layer_of
-from qdialect.calibration.layers import Array, Float64, Layer
+from qdialect.calibration.layers import Array, Float64, Layer, known_layer, layer_of
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.build import constant_op
 from qdialect.ir.interface import main_of

@@ -19,10 +19,9 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
-from qdialect.calibration.layers import Array, Float64, Layer
+from qdialect.calibration.layers import Array, Float64, Layer, known_layer, layer_of
 from qdialect.calibration.observer import Observer, observe_samples, value_names, within
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.samples import Row

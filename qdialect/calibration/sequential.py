@@ -14,8 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from qdialect.calibration.geometry import layer_of
-from qdialect.calibration.layers import Array, Float64
+from qdialect.calibration.layers import Array, Float64, layer_of
 from qdialect.calibration.observer import Feeds, Observer, observe_samples
 from qdialect.calibration.rounding import bias_place, layer_number, shift_biases
 from qdialect.dialects.onnx_base import OnnxOp

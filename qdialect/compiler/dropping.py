@@ -15,7 +15,7 @@ from math import inf, log10, prod
 import numpy as np
 
 from qdialect.calibration.decisive import output_decisive_tensors
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.layers import layer_of
 from qdialect.calibration.sensitivity import Budget, FloatPlan, Share, plan_floats
 from qdialect.calibration.switches import BudgetRunner, steps_of, with_switches
 from qdialect.compiler.candidates import Candidates, Finished, Trial

@@ -17,10 +17,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect import numerics
-from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import blocked_codes
 from qdialect.calibration.hessian import divided
-from qdialect.calibration.layers import Array, Float64
+from qdialect.calibration.layers import Array, Float64, known_layer, layer_of
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.rounding import number_layers, observed_waves
 from qdialect.calibration.samples import Row

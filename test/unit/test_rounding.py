@@ -14,7 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.annotations import annotate
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.layers import layer_of
 from qdialect.calibration.observer import Observer, observe_samples, value_names
 from qdialect.calibration.rounding import (
     Moments,
