@@ -9,37 +9,17 @@ Custom assembly format of ONNX operations, one printer and one parser for all:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from qdialect.dialects.onnx_dense import without_dense
-from qdialect.dialects.onnx_segments import SEGMENTS, present
-from qdialect.dialects.schemas import Schema
+from qdialect.dialects.onnx_segments import SEGMENTS, NodeOp, present
 
 
-class PrintedOp(Protocol):
-    """The interface of an operation that the printer needs."""
-
-    SCHEMA: ClassVar[Schema | None]
-    properties: dict[str, Attribute]
-    attributes: dict[str, Attribute]
-
-    @property
-    def regions(self) -> Sequence[Region]: ...
-    @property
-    def inputs(self) -> list[SSAValue | None]: ...
-    @property
-    def region_names(self) -> Sequence[str]: ...
-    @property
-    def operand_types(self) -> Sequence[Attribute]: ...
-    @property
-    def result_types(self) -> Sequence[Attribute]: ...
-
-
-def _with_omitted(op: PrintedOp) -> list[SSAValue | None]:
+def _with_omitted(op: NodeOp) -> list[SSAValue | None]:
     inputs = op.inputs
     if op.SCHEMA is not None:
         formal = op.SCHEMA.versions[-1].inputs
@@ -47,7 +27,7 @@ def _with_omitted(op: PrintedOp) -> list[SSAValue | None]:
     return inputs
 
 
-def print_op(op: PrintedOp, printer: Printer) -> None:
+def print_op(op: NodeOp, printer: Printer) -> None:
     """Print the operation without its name and results."""
     with printer.in_parens():
         for k, value in enumerate(_with_omitted(op)):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cache
-from typing import ClassVar, Protocol
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_segments import NodeOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import (
     ANY,
@@ -26,7 +26,7 @@ from qdialect.dialects.onnx_types import (
     storage_element,
 )
 from qdialect.dialects.quant import UniformType, verify_quantized_tensor
-from qdialect.dialects.schemas import AttributeKind, Parameter, Schema, Version
+from qdialect.dialects.schemas import AttributeKind, Parameter, Version
 
 NEWEST = 1 << 30
 
@@ -64,7 +64,7 @@ def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
         raise VerifyException(f"expected {bounds} {what}, got {count}")
 
 
-def _check_attributes(op: CheckedOp, version: Version) -> None:
+def _check_attributes(op: NodeOp, version: Version) -> None:
     attributes = op.onnx_attributes
     for name, value in attributes.items():
         schema = version.attributes.get(name)
@@ -119,23 +119,6 @@ def _check_types(
                 )
 
 
-class CheckedOp(Protocol):
-    """The interface of an operation that the verifier needs."""
-
-    SCHEMA: ClassVar[Schema | None]
-    ANY_RESULT: ClassVar[bool]
-    properties: dict[str, Attribute]
-
-    @property
-    def op_type(self) -> str: ...
-    @property
-    def inputs(self) -> list[SSAValue | None]: ...
-    @property
-    def outputs(self) -> list[SSAValue | None]: ...
-    @property
-    def onnx_attributes(self) -> dict[str, Attribute]: ...
-
-
 def verify_quantized_values(op: Operation) -> bool:
     """True if an operand or a result is quantized. Raises VerifyException if a type does not fit its tensor."""
     quantized = [v.type for v in (*op.operands, *op.results) if quantized_of(v.type) is not None]
@@ -159,7 +142,7 @@ def _kind(value: SSAValue | None) -> Hashable:
     return (value.type,) if expressed is None else expressed
 
 
-def _signature(op: CheckedOp, opset: int | None) -> Hashable:
+def _signature(op: NodeOp, opset: int | None) -> Hashable:
     """Key of an operation that determines O1 to O8: a model has few distinct ones, however many operations."""
     attributes = tuple((name, type(value)) for name, value in op.properties.items())
     return type(op), opset, tuple(map(_kind, op.inputs)), tuple(map(_kind, op.outputs)), attributes
@@ -169,7 +152,7 @@ class Meaningless(VerifyException):
     """The operation means nothing in any opset, so that no runtime accepts it either."""
 
 
-def verify_at(op: CheckedOp, opset: int | None) -> None:
+def verify_at(op: NodeOp, opset: int | None) -> None:
     """Raise VerifyException if the operation, not yet in a module, is none that opset number `opset` has."""
     signature = _signature(op, opset)
     if signature not in _SOUND:
@@ -180,7 +163,7 @@ def verify_at(op: CheckedOp, opset: int | None) -> None:
         _check_perm(op)
 
 
-def _check_perm(op: CheckedOp) -> None:
+def _check_perm(op: NodeOp) -> None:
     perm, x = op.properties[PERM], op.inputs[0] if op.inputs else None
     if not isinstance(perm, DenseArrayBase):
         return
@@ -190,7 +173,7 @@ def _check_perm(op: CheckedOp) -> None:
         raise Meaningless(f"perm {axes} is no permutation{rank}")
 
 
-def _verify_signature(op: CheckedOp, opset: int | None) -> None:
+def _verify_signature(op: NodeOp, opset: int | None) -> None:
     assert op.SCHEMA is not None
     version = op.SCHEMA.at(NEWEST if opset is None else opset)
     if version is None:  # O1

@@ -28,6 +28,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.ir.place import remove
 from qdialect.ir.walking import operations
 
 QUANTIZED = "_quantized"
@@ -183,8 +184,7 @@ def merge_constants(module: ModuleOp) -> None:
             others.append(op)
             continue
         op.results[0].replace_all_uses_with(same.results[0])
-        op.detach()
-        op.erase()
+        remove(op)
 
 
 def merge_parameters(module: ModuleOp) -> None:
@@ -201,8 +201,7 @@ def merge_parameters(module: ModuleOp) -> None:
                 continue
             op.operands[place] = same
             if operand.first_use is None and isinstance(operand, OpResult):
-                operand.op.detach()
-                operand.op.erase()
+                remove(operand.op)
 
 
 def _parameter(value: SSAValue) -> tuple[object, ...] | None:

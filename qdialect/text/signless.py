@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, UnrealizedConversionC
 from xdsl.ir import Attribute, Operation
 
 from qdialect.dialects.quant import StorageCastOp, element_type_of, with_element_type
+from qdialect.ir.place import remove
 
 
 def _signless(type: Attribute) -> Attribute | None:
@@ -57,11 +58,9 @@ def _merge(cast: UnrealizedConversionCastOp) -> None:
     else:
         return
     if result.first_use is None:
-        cast.detach()
-        cast.erase()
+        remove(cast)
     if isinstance(above, StorageCastOp) and above.result.first_use is None:
-        above.detach()
-        above.erase()
+        remove(above)
 
 
 def merge_pairs(module: Operation) -> None:
