@@ -32,7 +32,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.forms.activations import Activation, activations_of
 from qdialect.forms.builder import Builder
-from qdialect.forms.cells import KINDS, Cell, Kind, by_matrix
+from qdialect.forms.cells import KINDS, Cell, Kind, Product, by_matrix
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.reasons import UNKNOWN_RANK, Blocked, unblocked
@@ -65,6 +65,13 @@ class Layer(NamedTuple):
     def batch_first(self) -> bool:
         """True if the batch is the first axis of operands and results."""
         return self.op.int_attr("layout", 0) == 1
+
+    def cell(
+        self, build: Builder, direction: int, products: Sequence[Product], bias: SSAValue | None = None
+    ) -> Cell:
+        """Parameters of a step of one direction, built by `build`. bias: of the products, if not of the input's."""
+        clip, coupled = self.op.float_attr("clip", 0.0), self.op.int_attr("input_forget", 0) == 1
+        return Cell(build, products, bias, self.activations[direction], clip, coupled)
 
     @property
     def roles(self) -> list[str]:
@@ -259,11 +266,9 @@ def _body(
     x, mask = [next(places) for _ in loop.inputs], next(places, None)
     body = layer.build.within()
     ends, outputs = list[SSAValue](), list[SSAValue]()
-    clip, coupled = layer.op.float_attr("clip", 0.0), layer.op.int_attr("input_forget", 0) == 1
     for k, role in enumerate(layer.roles):
         build = layer.build.within(role)
-        products = [by_matrix(weight) for weight in weights[k]]
-        cell = Cell(build, products, inner[k], layer.activations[k], clip, coupled)
+        cell = layer.cell(build, k, [by_matrix(weight) for weight in weights[k]], inner[k])
         after = layer.kind.step(cell, x[k], before[k])
         output = after[0]
         if mask is not None:
@@ -318,16 +323,17 @@ def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> 
 def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]) -> list[SSAValue]:
     """Y, Y_h and Y_c, as far as the op has them."""
     results = list[SSAValue]()
-    build = layer.build
     for place, output in enumerate(layer.op.outputs):
         if output is None:
             continue
         if place == 0:
-            whole = _stacked(layer, steps, 1, "outputs")
-            results.append(build.transpose(whole, (2, 0, 1, 3)) if layer.batch_first else whole)
+            whole, batch_first = _stacked(layer, steps, 1, "outputs"), (2, 0, 1, 3)
         else:
-            whole = _stacked(layer, [states[place - 1] for states in last], 0, "states")
-            results.append(build.transpose(whole, (1, 0, 2)) if layer.batch_first else whole)
+            whole, batch_first = (
+                _stacked(layer, [states[place - 1] for states in last], 0, "states"),
+                (1, 0, 2),
+            )
+        results.append(layer.build.transpose(whole, batch_first) if layer.batch_first else whole)
     return results
 
 

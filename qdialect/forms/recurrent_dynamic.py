@@ -21,7 +21,7 @@ from qdialect.dialects.onnx_types import BY_NUMPY, known_shape, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.activations import activations_of
 from qdialect.forms.builder import Builder
-from qdialect.forms.cells import KINDS, Cell, Product
+from qdialect.forms.cells import KINDS, Product
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, Layer
 from qdialect.ir.values import static_shape
@@ -124,14 +124,11 @@ def _directed(
     layer: Layer, direction: int, inputs: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """The hidden states of all steps of one direction, in order of time; and the states after the last one."""
-    op, back = layer.op, layer.reverse[direction]
     product = _Weight.of(layer, direction, (2, 10, 11)).product()
-    clip, coupled = op.float_attr("clip", 0.0), op.int_attr("input_forget", 0) == 1
     states, outputs = _initial(layer, direction), dict[int, SSAValue]()
-    for t in reversed(range(layer.steps)) if back else range(layer.steps):
+    for t in reversed(range(layer.steps)) if layer.reverse[direction] else range(layer.steps):
         build = layer.build.within(f"{layer.roles[direction]}/{t}")
-        cell = Cell(build, [product], None, layer.activations[direction], clip, coupled)
-        states = KIND.step(cell, inputs[t], states)
+        states = KIND.step(layer.cell(build, direction, [product]), inputs[t], states)
         outputs[t] = states[0]
         layer.build.ops += build.ops
     return [outputs[t] for t in range(layer.steps)], states
