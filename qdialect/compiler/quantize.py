@@ -28,11 +28,10 @@ from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, pars
 from qdialect.compiler.judging import least_ratio, outputs
 from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
-from qdialect.compiler.preparing import functions_apart, simplifying
+from qdialect.compiler.preparing import functions_apart, simplifying, unprofiled
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
 from qdialect.compiler.report import Report
-from qdialect.compiler.unprofiled import unprofiled
 from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError

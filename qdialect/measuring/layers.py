@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,11 +41,10 @@ RAISED = ("raise", "sink-dequantize", "raise-integer")
 """The phase, and the passes after it, that raise scales into types and keep every named tensor."""
 
 
-@dataclass(eq=False)
-class TensorNoise:
+@dataclass(eq=False, kw_only=True)
+class TensorNoise(Difference):
     """Difference of one tensor, over all batches so far."""
 
-    name: str
     op: str
     """Operator of the node of A that computes it."""
     above: Sequence[TensorNoise]
@@ -54,14 +53,12 @@ class TensorNoise:
     """The quantized type in whose steps the difference is counted."""
     steps: float | None = None
     """Greatest difference in steps of the scale; None if both models have floats."""
-    _difference: Difference = field(default_factory=lambda: Difference(""))
     _squares: float = 0.0
     _count: int = 0
 
-    def add(self, a: Array, b: Array, type: UniformType | None) -> None:
+    def add_reals(self, a: Array, b: Array, type: UniformType | None) -> None:
         """Counts one batch of real numbers."""
-        self._difference.name, self.type = self.name, type
-        difference = self._difference.add(a, b)
+        difference, self.type = self.add(a, b), type
         if type is not None:
             scales = numerics.expand_parameters(type.scales, a.shape, type.axis, type.blocks)
             steps = np.abs(difference) / scales
@@ -79,20 +76,9 @@ class TensorNoise:
         return math.sqrt(self._squares / self._count) if self._count else 0.0
 
     @property
-    def largest(self) -> float:
-        """The largest absolute difference of real numbers."""
-        return self._difference.largest
-
-    @property
-    def sqnr(self) -> float:
-        """Signal to noise in dB; inf without differences."""
-        return sqnr(self._difference.signal, self._difference.noise)
-
-    @property
     def relative_noise(self) -> float:
         """Noise relative to the signal."""
-        d = self._difference
-        return d.noise / d.signal if d.signal > 0 else math.inf if d.noise else 0.0
+        return self.noise / self.signal if self.signal > 0 else math.inf if self.noise else 0.0
 
     def scale_text(self) -> str:
         """The scale, or the number of scales; empty without a scale."""
@@ -107,7 +93,7 @@ class TensorNoise:
             "name": self.name,
             "op": self.op,
             "sqnr_db": self.sqnr if math.isfinite(self.sqnr) else None,
-            "identical": self._difference.noise == 0,
+            "identical": self.noise == 0,
             "max_abs_diff": self.largest,
             "max_steps": self.steps,
             "rms_steps": None if self.steps is None else self.rms_steps,
@@ -240,7 +226,7 @@ def _shared(a: ModelProto, b: ModelProto) -> list[_Pair]:
             if partner is not None and node.op_type != "Constant":
                 above[name] = frozenset([len(pairs)])
                 sources = [pairs[k].noise for k in sorted(before)]
-                pairs.append(_Pair((name, partner), TensorNoise(name, node.op_type, sources)))
+                pairs.append(_Pair((name, partner), TensorNoise(name, op=node.op_type, above=sources)))
     return pairs
 
 
@@ -321,5 +307,5 @@ def compare_layers(
         ]
         for (a, b), noise in wanted:
             if (pair := _real(seen[0][a], seen[1][b], types[0].get(a), types[1].get(b))) is not None:
-                noise.add(*pair)
+                noise.add_reals(*pair)
     return Layers(_compared([one.noise for one in shared]))

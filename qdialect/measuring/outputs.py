@@ -25,7 +25,7 @@ CLOSE, FAR = 30.0, 15.0
 """Signal to noise in dB above which a network's decisions rarely change, and below which they do."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Difference:
     """Difference of one output, over all batches so far."""
 

@@ -101,11 +101,11 @@ class WeightNoise:
 
 def _noise(layer: str, a: Weight, b: Weight) -> WeightNoise:
     name, type = a.name or b.name or layer, b.type or a.type
-    plain = TensorNoise(name, a.op, ())
-    plain.add(a.numbers, b.numbers, type)
+    plain = TensorNoise(name, op=a.op, above=())
+    plain.add_reals(a.numbers, b.numbers, type)
     if a.axis is not None and plain.largest:
-        scaled = TensorNoise(name, a.op, ())
-        scaled.add(a.numbers * _factors(a.numbers, b.numbers, a.axis), b.numbers, type)
+        scaled = TensorNoise(name, op=a.op, above=())
+        scaled.add_reals(a.numbers * _factors(a.numbers, b.numbers, a.axis), b.numbers, type)
         if scaled.sqnr >= plain.sqnr + FACTOR_GAIN:
             return WeightNoise(layer, scaled, True)
     return WeightNoise(layer, plain, False)

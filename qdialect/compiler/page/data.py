@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +15,15 @@ from typing import Any, NamedTuple
 from qdialect.compiler.entries import advice
 from qdialect.compiler.graph import End, Links, Tensor
 from qdialect.compiler.layers import Layer, Node
-from qdialect.compiler.page.kinds import Kind, kinds_of
 from qdialect.compiler.report import Report, stays_as_json
 from qdialect.rewriting.remarks import Remark
 
 FORMAT, VERSION = "qdialect-report", 1
 PACKAGES = ("qdialect", "onnx", "onnxruntime", "xdsl")
 """Packages whose versions determine a compilation."""
+
+WIDE = ("int64", "uint64", "bool", "object", "")
+"""Element types of sizes, indices, booleans and text; empty if unknown."""
 
 
 class File(NamedTuple):
@@ -64,6 +67,17 @@ class Circumstances:
 
 
 NOTHING = Circumstances()
+
+
+class Kind(StrEnum):
+    """Kind of numbers that a node computes on."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    CAST = "cast"
+    """Elementwise conversion between integers and floats."""
+    OTHER = "other"
+    """Sizes, indices, booleans, text, unknown types."""
 
 
 def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, Any]:
@@ -183,6 +197,64 @@ def _links(links: Links) -> dict[str, Any]:
         return [{"tensor": _tensor(end.tensor), "nodes": end.nodes} for end in some]
 
     return {"edges": links.edges, "inputs": ends(links.inputs), "outputs": ends(links.outputs)}
+
+
+def kinds_of(nodes: Sequence[Node], layers: Sequence[Layer | None], links: Links, form: str) -> list[Kind]:
+    """
+    The kind of each node, by the element types of its first input and output. layers: the layer of each node.
+
+    A float node that does all of a layer's products in integers counts as integer; so does, in the form `qdq`, a node
+    between casts or other such nodes: the target fuses it with them.
+    """
+    kinds = [_by_elements(node) for node in nodes]
+    whole = [layer is not None and bool(layer.macs) and layer.integer for layer in layers]
+    if form == "qdq":
+        return _between_casts(kinds, whole, links)
+    for k, layer in enumerate(layers):
+        if kinds[k] is Kind.FLOAT and whole[k] and layer is not None:
+            apart = any(_by_elements(node) is Kind.INTEGER for node in layer.became)
+            kinds[k] = Kind.FLOAT if apart else Kind.INTEGER
+    return kinds
+
+
+def _number(tensor: Tensor) -> Kind:
+    if tensor.element in WIDE:
+        return Kind.OTHER
+    return Kind.FLOAT if "float" in tensor.element else Kind.INTEGER
+
+
+def _by_elements(node: Node) -> Kind:
+    if not node.inputs or not node.outputs:
+        return Kind.OTHER
+    first, result = node.inputs[0], node.outputs[0]
+    before, after = _number(first), _number(result)
+    if before is after:
+        return before
+    if Kind.OTHER in (before, after):
+        return Kind.OTHER
+    return Kind.CAST if first.shape == result.shape else before
+
+
+def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -> list[Kind]:
+    """Float nodes count as integer unless adjacent to one that is not, or to a graph input or output."""
+    near: list[list[int]] = [[] for _ in kinds]
+    for source, target in links.edges:
+        near[source].append(target)
+        near[target].append(source)
+    outside = {k for end in (*links.inputs, *links.outputs) for k in end.nodes}
+    result = list(kinds)
+    floats = [k for k, kind in enumerate(kinds) if kind is Kind.FLOAT]
+    stack: list[int] = []
+    for k in floats:
+        fused = whole[k] or (k not in outside and bool(near[k]))
+        result[k] = Kind.INTEGER if fused else Kind.FLOAT
+        stack += [] if fused else [k]
+    while stack:
+        for k in near[stack.pop()]:
+            if kinds[k] is Kind.FLOAT and result[k] is Kind.INTEGER and not whole[k]:
+                result[k] = Kind.FLOAT
+                stack.append(k)
+    return result
 
 
 def write_json(report: Report, around: Circumstances = NOTHING) -> str:
