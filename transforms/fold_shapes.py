@@ -17,7 +17,8 @@ from math import prod
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i1, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -50,6 +51,17 @@ INTEGERS = (i1, i32, i64)
 def _is_small(value: SSAValue) -> bool:
     shape = static_shape(value)
     return element_of(value.type) in INTEGERS and shape is not None and prod(shape) <= MOST
+
+
+def _is_only_stated(value: SSAValue) -> bool:
+    """
+    True if the sizes of a result of the model may be those of one run: the model states them, and has inputs of open
+    sizes. onnxruntime warns of a result of another shape, and gives it.
+    """
+    if not any(isinstance(use.operation, ReturnOp) for use in value.uses):
+        return False
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    return block is not None and any(DYNAMIC in (shape_of(a.type) or (DYNAMIC,)) for a in block.args)
 
 
 class Sizes:
@@ -112,21 +124,20 @@ class Sizes:
         At most one size is -1, and only beside non-zero sizes: otherwise it could not be inferred.
         """
         elements, before = self.elements(op.operands[promise.place]), self.sizes(op.operands[0])
-        after = self.sizes(op.results[0]) or ()
         if elements is None or op.int_attr("allowzero", 0):
             return None
+        after = self.sizes(op.results[0]) or ()
+        if len(after) != len(elements) or _is_only_stated(op.results[0]):
+            after = (None,) * len(elements)
         sizes: list[int | None] = []
         for k, element in enumerate(elements):
-            if (
-                (not isinstance(element, int) or element == -1)
-                and k < len(after)
-                and isinstance(after[k], int)
-            ):
-                element = after[k]
             if isinstance(element, Symbol) and before is not None and before[k : k + 1] == (element,):
                 sizes.append(promise.keeps)
+            elif isinstance(element, int) and element != -1:
+                sizes.append(element)
             else:
-                sizes.append(element if isinstance(element, int) else None)
+                size = after[k] if isinstance(after[k], int) else element
+                sizes.append(size if isinstance(size, int) else None)
         if None not in sizes:
             return tuple(size for size in sizes if size is not None)
         return self._inferred(sizes, elements) if promise.infers else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
@@ -23,10 +23,10 @@ from qdialect.onnx_io import wire
 from qdialect.onnx_io.defaults import with_defaults
 from qdialect.onnx_io.empty_axes import without_empty_axes
 from qdialect.onnx_io.pools import restore_pools, with_exact_pools
-from qdialect.onnx_io.stated import typed_bytes
+from qdialect.onnx_io.stated import complete_sizes, typed_bytes, without_stated_sizes
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
@@ -37,9 +37,6 @@ HALVES = (10, 16)
 MOST_INLINED = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""
-
-INVENTED = "unk__"
-"""What onnx's shape inference names an unknown size, followed by a counter."""
 
 MOST_SECONDS = 2
 MOST_MEMORY = 1 << 30
@@ -294,69 +291,6 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
             model.graph.node[k].domain = MICROSOFT
 
 
-@contextmanager
-def _without_stated_sizes(graph: GraphProto) -> Generator[dict[str, TensorShapeProto]]:
-    """
-    A graph whose outputs lack the sizes that it states, which are returned by name: inference would keep them where
-    they contradict what the nodes compute, which is what a session takes.
-    """
-    stated: dict[str, TensorShapeProto] = {}
-    tensors = {o.name: o.type.tensor_type for o in graph.output if o.type.HasField("tensor_type")}
-    for name, tensor in tensors.items():
-        if tensor.HasField("shape"):
-            stated[name] = onnx_parts.messages().TensorShapeProto()
-            stated[name].CopyFrom(tensor.shape)
-            tensor.ClearField("shape")
-    try:
-        yield stated
-    finally:
-        for name, shape in stated.items():
-            tensors[name].shape.CopyFrom(shape)
-
-
-def _fill_in_sizes(graph: GraphProto, stated: Mapping[str, TensorShapeProto]) -> None:
-    """Give outputs the stated sizes that inference left open."""
-    for output in graph.output:
-        if output.name not in stated or not output.type.HasField("tensor_type"):
-            continue
-        tensor, shape = output.type.tensor_type, stated[output.name]
-        if not tensor.HasField("shape"):
-            tensor.shape.CopyFrom(shape)
-        elif len(tensor.shape.dim) == len(shape.dim):
-            for size, said in zip(tensor.shape.dim, shape.dim, strict=True):
-                if not size.HasField("dim_value") and said.WhichOneof("value") is not None:
-                    size.CopyFrom(said)
-
-
-def _forget_invented_sizes(graph: GraphProto, unnamed: Collection[tuple[str, int]]) -> None:
-    """
-    Remove names that inference invents for unknown sizes, which contain a counter and differ from run to run, and names
-    of those that the model states without one, as what was compiled does: names would appear when it is compiled again.
-    """
-    for info in (*graph.output, *_inner(graph)):
-        for axis, size in enumerate(info.type.tensor_type.shape.dim):
-            if size.dim_param.startswith(INVENTED) or (info.name, axis) in unnamed:
-                size.ClearField("dim_param")
-
-
-def _unnamed_sizes(graph: GraphProto) -> Iterator[tuple[str, int]]:
-    """Tensors inside a graph and the axes whose sizes it states neither by number nor by name."""
-    for info in _inner(graph):
-        for axis, size in enumerate(info.type.tensor_type.shape.dim):
-            if size.WhichOneof("value") is None:
-                yield info.name, axis
-
-
-def _inner(graph: GraphProto) -> Iterator[ValueInfoProto]:
-    """The stated types of all tensors but a graph's own inputs and outputs."""
-    yield from graph.value_info
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from (*attribute.g.input, *attribute.g.output)
-                yield from _inner(attribute.g)
-
-
 def inferred(model: ModelProto) -> ModelProto:
     """
     The model with the types that onnx's shape inference infers; unchanged if inference fails.
@@ -365,7 +299,7 @@ def inferred(model: ModelProto) -> ModelProto:
     """
     try:
         bare = without_empty_axes(model, _nodes(model.graph.node))
-        with _own_casts(model) as places, _without_stated_sizes(model.graph) as stated, bare:
+        with _own_casts(model) as places, without_stated_sizes(model.graph) as stated, bare:
             serialized = with_exact_pools(model, _nodes).SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
@@ -379,8 +313,7 @@ def inferred(model: ModelProto) -> ModelProto:
         restore_pools(typed, model, _nodes)
         for k in places:
             typed.graph.node[k].domain = MICROSOFT
-        _forget_invented_sizes(typed.graph, set(_unnamed_sizes(model.graph)))
-        _fill_in_sizes(typed.graph, stated)
+        complete_sizes(typed.graph, model.graph, stated)
         return typed
     except Exception:  # RuntimeError, ValueError and onnx's own; the model is readable without inference
         return model

@@ -257,7 +257,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
 // A batch is followed through ops that keep it: behind the product it is that of Shape, and 3 is what is left.
 
 // CHECK-LABEL: func.func @followed(
-// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 5, 3, 4] : tensor<4xi64>>}
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 5, -1, 4] : tensor<4xi64>>}
 // CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%{{.*}}, %[[P]]) : (tensor<?x5x12xf32>, tensor<4xi64>) -> tensor<?x5x3x4xf32>
 // CHECK-NEXT: func.return %[[Y]]
   func.func @followed(%x: tensor<?x8x5xf32>, %w: tensor<8x12xf32>, %b: tensor<12xf32>) -> tensor<?x5x?x4xf32> {

@@ -44,7 +44,7 @@ def test_finds_types_and_names_of_sizes():
 
 @pytest.mark.parametrize(
     ("stated", "typed"),
-    [([], ["batch", 15]), ([7, 7], [7, 15]), (["n", 15], ["n", 15]), ([1, 2, 3], ["batch", 15])],
+    [([], ["batch", 15]), ([7, 7], ["batch", 15]), (["n", 15], ["n", 15]), ([1, 2, 3], ["batch", 15])],
 )
 def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str], typed: list[int | str]):
     """Sizes that contradict a node are not believed, as no session believes them; others fill in what is open."""
