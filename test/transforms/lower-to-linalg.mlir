@@ -177,6 +177,17 @@ func.func @returned_constant(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x
   func.return %e, %c : tensor<2x3xf32>, tensor<2xf32>
 }
 
+// An empty tensor has no groups of axes with equal numbers of elements but the whole.
+
+// CHECK-LABEL: func.func @reshape_of_nothing(
+// CHECK: %[[N:.*]] = tensor.collapse_shape {{.*}} : tensor<0x3x4xi8> into tensor<0xi8>
+// CHECK: tensor.expand_shape %[[N]] {{.*}} into tensor<2x5x0xi8>
+func.func @reshape_of_nothing(%a: tensor<0x3x4xi8>) -> tensor<2x5x0xi8> {
+  %l = onnx.Constant() {value = #onnx.tensor<[2, 5, 0] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %r = onnx.Reshape(%a, %l) {allowzero = 1 : i64} : (tensor<0x3x4xi8>, tensor<3xi64>) -> tensor<2x5x0xi8>
+  func.return %r : tensor<2x5x0xi8>
+}
+
 // The channels of a pixel's block are the slow part of the channels, or with mode CRD the fast one.
 
 // CHECK-LABEL: func.func @blocks_of_pixels(

@@ -259,6 +259,8 @@ class LinalgSite(Site):
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """The finest groups of adjacent axes of two shapes with equal numbers of elements, for a reassociation."""
+    if 0 in old:
+        return [([*range(len(old))], [*range(len(new))])]
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(old) and j < len(new):
