@@ -14,7 +14,6 @@ Lower ops on quantized types to the target's integer kernels.
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by at most one step;
 ops that move or select are exact. An op without a kernel is kept, with a remark.
 """
-# Around the driver: it erases only drafts, which stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
+from qdialect.ir.place import discard
 from qdialect.ir.values import constant, constant_array, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine_kernels import AddInKernel, ReadRescaled
@@ -246,8 +246,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
             )
         parts = unblocked(form.parts(op))
         if (blocked := _kernels_guard(parts)) is not None:
-            for part in reversed(parts):
-                part.erase()
+            discard(parts)
             return blocked
         node = node_name(op)
         for part in parts[:-1]:  # the name that a second compilation gives it, not that of the last part
@@ -312,8 +311,7 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
         built = answer(form.build, op, x, type)
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:
-            for draft in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
-                draft.erase()  # otherwise the operand would keep a use by a detached op
+            discard([*reads, *(() if isinstance(built, Blocked) else built.ops)])
             return blocked
         last, node = built.ops[-1], node_name(op)
         for one in built.ops:  # the node's name belongs to the kernel

@@ -13,7 +13,6 @@ or tanh, that exporters write as several ops, in float or each quantized separat
 these graphs. For targets without a kernel of g, the table holds g. A normalization over channels that is written as
 several ops becomes the op, which sums in another order; a session fuses only one over the last axis.
 """
-# Around the driver: a copy of the op stands beside it while its 256 values are computed, then is erased.
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -40,6 +39,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.place import discard
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
 from qdialect.patterns.computing import run_beside
@@ -223,7 +223,7 @@ def _reals_of(function: Function, op: Operation, source: SSAValue) -> Array:
     try:
         return _evaluated(copy, [_reals_in(source)], op)
     finally:
-        copy.erase()
+        discard([copy])
 
 
 def _saturated(reals: Array, type: UniformType) -> Array:

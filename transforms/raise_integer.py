@@ -7,7 +7,6 @@ Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: 
 known, else 1.0, and the weight's is m / x_scale. Products with a scale or zero point that is
 computed at run time (DynamicQuantizeLinear) are not raised.
 """
-# Around the driver: it erases only drafts, which stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, IntegerProduct, Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, answer, required, unblocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -126,7 +125,7 @@ def _zero_points(value: SSAValue | None) -> Array | None:
     return array.astype(np.int32).reshape(() if array.size == 1 else -1)
 
 
-def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
+def _types(op: OnnxOp, linear: Linear | None, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
     """x's type and w's: their scales multiply to `factor`."""
     x_zero, w_zero = (required(_zero_points(op.input(k)), RUN_TIME) for k in (2, 3))
     storages = (required(storage_of(element_of(value.type)), UNKNOWN_STORAGE) for value in op.operands[:2])
@@ -145,8 +144,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
         if known_w is not None and abs(known_w.scale - scales) <= 2 * BIAS_TOLERANCE * scales:
             return x, known_w.replace(zero_points=w_zero)
         return x, UniformType.per_tensor(w_storage, np.float32(scales), int(w_zero))
-    linear = draft.get_trait(Linear)
-    axis = None if linear is None else linear.weight_axis(draft)
+    axis = None if linear is None else linear.weight_axis(op)
     if axis is None:
         return Blocked("unknown-rank", "the rank of the weight is not known")
     count = max(scales.size, w_zero.size)
@@ -202,14 +200,9 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         has_kernel = kernels is not None and any(k.float_result for k in kernels.forms)
         if not (self._float_results or has_kernel or _quantize_follows(chain.last.results[0])):
             return Blocked("float-result", "no quantize follows, so the integer product stays as it is")
-        draft = cls.build(list(op.operands[:2]), [chain.last.results[0].type], op.onnx_attributes)
-        types = answer(_types, op, draft, chain.factor)
-        channels = None
-        if not isinstance(types, Blocked) and (linear := draft.get_trait(Linear)) is not None:
-            channels = linear.output_channels(draft)
-        draft.erase()
-        if isinstance(types, Blocked):
-            return types
+        linear = cls.get_trait(Linear)
+        types = unblocked(_types(op, linear, chain.factor))
+        channels = None if linear is None else linear.output_channels(op)
         reads: list[Operation] = []
         operands: list[SSAValue] = []
         for value, type in zip(op.operands[:2], types, strict=True):

@@ -31,7 +31,7 @@ from qdialect.dialects.onnx_verify import verify_at
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.newer import NEWER, NewerForm
-from qdialect.ir.place import onnx_op
+from qdialect.ir.place import discard, onnx_op
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
@@ -79,7 +79,7 @@ def _as_written(op: CustomOp, to: int) -> Sequence[Operation] | Blocked:
     new = None if cls is None else cls.build(inputs, types, op.onnx_attributes)
     parts = [one for one in (*narrow, new) if one is not None]
     if new is None or _refused(new, to) is not None:
-        _discard(parts)
+        discard(parts)
         return Blocked("unknown-op", f"{op.op_type} has no known form in newer opsets")
     return parts
 
@@ -105,7 +105,7 @@ def _oldest(ops: Sequence[Operation], now: int, least: int) -> int:
         for opset in (least, *(v.since for v in cls.SCHEMA.versions if v.since > least)):
             parts = _as_written(one, opset)
             if not isinstance(parts, Blocked):
-                _discard(parts)
+                discard(parts)
                 least = opset
                 break
     return least
@@ -126,10 +126,10 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
     for form in _changes(op, now, to):
         newer = answer(form.parts, whole)
         if isinstance(newer, Blocked):
-            _discard(parts)
+            discard(parts)
             return newer
         if parts:  # an older form of the same op
-            _discard(parts[-1:])
+            discard(parts[-1:])
         parts, whole = [*parts[:-1], *newer], onnx_op(newer[-1])
     if isinstance(op, CustomOp) and not parts:
         return _as_written(op, to)
@@ -138,14 +138,8 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
     written = [one for one in parts or (op,) if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
     blocked = next((b for one in written if (b := _refused(one, to)) is not None), None)
     if blocked is not None:
-        _discard(parts)
+        discard(parts)
     return parts if blocked is None else blocked
-
-
-def _discard(parts: Sequence[Operation]) -> None:
-    """Erase operations that were not inserted."""
-    for part in reversed(parts):
-        part.erase()
 
 
 @dataclass(frozen=True)
@@ -209,7 +203,7 @@ class RaiseOpsetPass(RewritePass):
         if not blocked and not idle:
             return plan
         for parts in plan.values():
-            _discard(parts)
+            discard(parts)
         for one, why in blocked.items() if not idle else ():
             remark = replace(why, message=f"the model stays in opset {now}: {why.message}")
             remarks_of(module).add(self.name, one, remark)

@@ -19,7 +19,6 @@ represent; for such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From
 in half precision by default. For 8 bits the difference is at most a step: such a node is raised, except at
 `--exactness exact` (`keep-half`).
 """
-# Around the driver: it erases only drafts, which stand in no block.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +43,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import clamped_real, under_clamp
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
+from qdialect.ir.place import discard
 from qdialect.ir.values import constant, constant_array, normal_axis
 from qdialect.numerics.signs import turn_negative
 from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
@@ -91,8 +91,7 @@ def _below_clamp(value: SSAValue, type: UniformType, op: OnnxOp) -> SSAValue:
         return value
     clamp = clamped_real(value, type, op, always=True)
     real = under_clamp(value, clamp)
-    for draft in reversed(clamp):
-        draft.erase()
+    discard(clamp)
     return value if real is None else real
 
 
@@ -128,7 +127,6 @@ class FittingAxis(OnTrait[DequantizeForm]):
             return
         attributes = op.onnx_attributes | {"axis": int_attr(fitting[0])}
         new = op.build(op.inputs, op.result_types, attributes)
-        new.location = op.location
         rewriter.replace(op, [new])
 
 
@@ -144,7 +142,7 @@ class PositiveScales(OnTrait[DequantizeForm]):
             [op.operands[0], scale.results[0], *op.inputs[2:]], op.result_types, op.onnx_attributes
         )
         of = described_type(draft)
-        draft.erase()
+        discard([draft])
         if isinstance(of, Blocked):
             return
         negative = (scales < 0).reshape(of.scales.shape)
@@ -158,7 +156,6 @@ class PositiveScales(OnTrait[DequantizeForm]):
             constants.append(constant_op(zeros, f"{wish(op.operands[1]) or 'scale'}_zero_point"))
         inputs[: len(constants)] = [one.results[0] for one in constants]
         new = op.build(inputs, op.result_types, op.onnx_attributes)
-        new.location = op.location
         rewriter.replace(op, [*constants, new])
 
 

@@ -31,6 +31,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.foreign import StandsFor, perm_of
 from qdialect.ir.names import called
+from qdialect.ir.place import discard
 from qdialect.ops.generated import op_class, op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
@@ -103,12 +104,11 @@ class RaiseQOperator(OnTrait[QOperator]):
             _make(new, types.result)
         blocked = types if isinstance(types, Blocked) else _unknown(new, types)
         if isinstance(types, Blocked) or blocked is not None:
-            new.erase()
+            discard([new])
             return blocked
         reads = quantize_operands(new, types, rewriter)
         if (blocked := meaning.kernel.guard(new) or _checked(new)) is not None:
-            for unused in (new, *reversed(reads)):
-                unused.erase()
+            discard([*reads, new])
             return blocked
         if types.result is None:
             reads += dequantize_operands(new)
@@ -143,7 +143,7 @@ class RepairQOperator(OnOp[CustomOp]):
         except VerifyException as error:
             reason = str(error)
         blocked = self._raising.raised(node, op, rewriter) if REFUSED in reason else None
-        node.erase()
+        discard([node])
         if blocked is not None:
             raise UserError(
                 f"{op.op_type} '{called(op)}' does not load: {reason}, and {blocked.message}",

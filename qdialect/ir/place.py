@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -27,6 +28,12 @@ def remove(op: Operation) -> None:
     """Take an operation without users out of its block and erase it."""
     op.detach()
     op.erase()
+
+
+def discard(drafts: Sequence[Operation]) -> None:
+    """Erase operations that were never inserted: else the values that they read would keep a use by them."""
+    for op in reversed(drafts):
+        op.erase()
 
 
 def put_constant(op: Operation, place: int, constant: ConstantOp) -> None:

@@ -1,5 +1,4 @@
 """Patterns that fold inverse casts and merge equal ones."""
-# Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.forms.storage import clip_between
 from qdialect.ir.build import read_as
 from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.place import discard
 from qdialect.ir.values import under, under_dequantize
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP, are_alike
 from qdialect.reasons import NO_ROUND_TRIP, Blocked
@@ -176,7 +176,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         cast = QuantizeOp(op.operands[0], wide)
         built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)
         if isinstance(built, Blocked):
-            cast.erase()
+            discard([cast])
             return built
         name, node, above = [*tensor_names(op), "", "", ""][:3]
         cast.location = location(node_name(op), [above])  # the tensor's name belongs to the clamp

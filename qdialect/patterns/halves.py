@@ -100,7 +100,6 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
             sources, source = _read_as(op.operands[0], wide)
             read = DequantizeOp(source)
             half = converted(read.results[0], type.expressed)
-            half.location = op.location
             halves[op.operands[0], op.parent] = half.results[0]
             rewriter.replace(op, [*sources, read, half])
     for op in reversed(operations(module)) if any_widened else ():

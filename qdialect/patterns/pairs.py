@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
 from qdialect.ir.names import is_parameter, location, node_name, result_names, tensor_name, tensor_names, wish
-from qdialect.ir.place import block_of, remove
+from qdialect.ir.place import block_of, discard, remove
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, written_dequantize
@@ -107,8 +107,7 @@ class PairWriter:
             for one in clip:
                 one.location = location("")
             if under_clamp(real, clip) is not None:
-                for one in reversed(clip):
-                    one.erase()
+                discard(clip)
                 clip = []
         cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
         cast.location = location(node, [name])

@@ -1,5 +1,4 @@
 """The pattern that writes a linear op as an integer sum with explicit scaling."""
-# Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import flipped_name, location, node_name, wish
+from qdialect.ir.place import discard
 from qdialect.ir.values import constant_array, rank_of, real_constant, under
 from qdialect.numerics import Array
 from qdialect.numerics.sums import weight_scale
@@ -165,7 +165,7 @@ def _instead(old: SSAValue, array: npt.NDArray[Any], nodes: Nodes) -> SSAValue:
     """A constant with the name of `old`, which is dropped if it is one of the new nodes."""
     if isinstance(old.owner, Operation) and old.owner in nodes.ops:
         nodes.ops.remove(old.owner)
-        old.owner.erase()
+        discard([old.owner])
     return nodes.constant(array, name=wish(old))
 
 
