@@ -19,8 +19,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
@@ -205,8 +204,7 @@ def _replace(
     value, zero, ops = op.operands[0], int(type.zero_points[0]), list[Operation]()
     if ceiling is not None:
         zero = type.storage.low
-        bound = ConstantOp.of(from_array(ceiling))
-        bound.location = location("", [f"{tensor_name(value.owner)}_ceiling"])  # pyright: ignore[reportArgumentType]
+        bound = constant_op(ceiling, f"{tensor_name(value.owner)}_ceiling")  # pyright: ignore[reportArgumentType]
         lower = op_named("", "Min").build([value, bound.results[0]], [value.type])
         lower.location = location(f"{node_name(value.owner)}_ceiling")  # pyright: ignore[reportArgumentType]
         ops, value = [bound, lower], lower.results[0]

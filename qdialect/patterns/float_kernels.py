@@ -69,9 +69,7 @@ def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType
     """`op` on `operands`, with a float result, and the quantize of it to `type`."""
     real = copied(op, operands, [with_element(op.results[0].type, type.expressed)])
     real.location = location(node_name(op))
-    cast = QuantizeOp(real.results[0], type)
-    cast.location = op.location
-    return [real, cast]
+    return [real, QuantizeOp(real.results[0], type)]
 
 
 def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:

@@ -1,5 +1,6 @@
 """Pipelines as text: what is read, what is refused, and that it reads back."""
 
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -16,12 +17,14 @@ from qdialect.compiler.pipeline_text import (
     parse_pipeline,
     pipeline_text,
     run,
+    summarize,
 )
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.rewriting.manager import Applied, Hook, PassManager, Timing, Verified
 from qdialect.rewriting.passes import exactness_of, parts_of
 from qdialect.text.reading import make_context
+from qdialect.transforms import get_all_passes
 
 
 @dataclass(frozen=True)
@@ -209,3 +212,11 @@ def test_hooks_run_around_each_pass_in_order():
     runs = ("options{count=2}", "options{count=3}")
     assert seen == [f"{when} {one}" for one in runs for when in ("before", "after")]
     assert [name for name, _ in timing.seconds] == ["options", "options"]
+
+
+@pytest.mark.parametrize("name", sorted(get_all_passes()))
+def test_a_pass_is_summed_up_by_the_first_sentence_of_its_file(name: str):
+    one = get_available_passes()[name]()
+    summary, _ = summarize(one)
+    (first, *_) = (sys.modules[one.__module__].__doc__ or "").strip().splitlines()
+    assert summary == first
