@@ -8,6 +8,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from xdsl.ir import SSAValue
 
 import qdialect
 from qdialect.numerics import Array
@@ -81,3 +82,11 @@ def test_zeros_fill_the_last_block_and_no_bit_changes(tmp_path: Path):
 def test_channels_stay(channels: int, zero: int, results: list[str], tmp_path: Path):
     shapes = weights(compiled(Chain(channels, zero).model(*results), tmp_path))
     assert shapes == [(channels, 40, 1, 1), (channels, 1, 5, 5), (24, channels, 1, 1)]
+
+
+def test_weights_are_not_read_where_there_is_nothing_to_fill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def read(value: SSAValue) -> Array:
+        raise AssertionError(f"{value} was read")
+
+    monkeypatch.setattr("qdialect.patterns.convolution.blocks.real_constant", read)
+    assert weights(compiled(Chain(48).model(), tmp_path))[0] == (48, 40, 1, 1)

@@ -16,7 +16,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
-from qdialect.ir.values import constant_array, real_constant
+from qdialect.ir.values import constant_array, is_constant, real_constant
 from qdialect.patterns.convolution.search import Search
 from qdialect.patterns.convolution.step import Spec
 from qdialect.promises.elementwise import Elementwise
@@ -96,7 +96,7 @@ class FillBlocks(OnTrait[Window]):
             return None
         if [x.storage.name, w.storage.name] != TYPES or w.axis not in (None, 0):
             return None
-        if any(real_constant(value) is None for value in op.operands[1:]):
+        if not all(map(is_constant, op.operands[1:])):
             return None
         if y is not None and not self._target.has_kernel("QLinearConv", TYPES, y.storage.name):
             return None
