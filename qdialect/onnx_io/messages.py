@@ -7,12 +7,12 @@ the call; docs/limits.md lists the limits.
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from qdialect.dialects.snapshot import MICROSOFT
@@ -67,47 +67,34 @@ class Model(NamedTuple):
         return self.proto
 
 
-class _Reading(Thread):
-    """The bytes of a file, read beside other work."""
-
-    def __init__(self, path: Path):
-        super().__init__(daemon=True)
-        self._path, self._raw = path, b""
-        self._error: OSError | None = None
-
-    def run(self) -> None:
-        try:
-            self._raw = self._path.read_bytes()
-        except OSError as error:
-            self._error = error
-
-    def bytes(self) -> bytes:
-        """The file's bytes. Raises OSError if it cannot be read."""
-        self.join()
-        if self._error is not None:
-            raise self._error
-        return self._raw
-
-
-_READING: dict[Path, _Reading] = {}
+_MAPPED: dict[Path, memoryview] = {}
 
 
 def prepare_reading(path: Path) -> None:
-    """Begin to read a file whose model is read next. Behind `prepare_inference`, which forks."""
-    reading = _READING[path] = _Reading(path)
-    reading.start()
+    """
+    Map a file whose model is read next, where the system can: its bytes are fetched beside other work, and not copied.
+
+    Only for processes of our own commands, which end soon: a file that shrinks while it is mapped ends the process.
+    """
+    # A pipe can be opened once; on Windows, a mapped file cannot be replaced by the output.
+    if not path.is_file() or not hasattr(mmap, "MADV_WILLNEED"):
+        return
+    with suppress(OSError, ValueError), path.open("rb") as file:  # what is wrong with it, read_model says
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped.madvise(mmap.MADV_WILLNEED)
+        _MAPPED[path] = memoryview(mapped)
 
 
 def read_model(path: Path) -> Model:
     """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
-    reading = _READING.pop(path, None)
+    mapped = _MAPPED.pop(path, None)
     try:
-        return read_message(path.read_bytes() if reading is None else reading.bytes(), f"'{path}'")
+        return read_message(path.read_bytes() if mapped is None else mapped, f"'{path}'")
     except OSError as error:
         raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
 
 
-def read_message(raw: bytes, name: str) -> Model:
+def read_message(raw: bytes | memoryview, name: str) -> Model:
     """The model in the bytes of a message, which errors call `name`. Raises UserError if they are no ONNX model."""
     from google.protobuf.message import DecodeError
 

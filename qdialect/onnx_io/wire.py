@@ -25,7 +25,7 @@ Edit = Callable[[int, int], "tuple[list[Piece], int] | None"]
 """Maps the offsets of an initializer to its replacement and the length of that; None keeps it."""
 
 
-def split(message: bytes, least: int) -> tuple[bytes, dict[int, memoryview]]:
+def split(message: bytes | memoryview, least: int) -> tuple[bytes, dict[int, memoryview]]:
     """
     A serialized ModelProto without raw data of more than `least` bytes, and that data by index of its initializer.
 
@@ -48,8 +48,8 @@ def split(message: bytes, least: int) -> tuple[bytes, dict[int, memoryview]]:
     try:
         pieces, _ = _edited(view, 0, len(view), (GRAPH, INITIALIZER), without_raw)
     except (ValueError, IndexError):
-        return message, {}
-    return b"".join(pieces) if large else message, large  # pyright: ignore[reportArgumentType]
+        return bytes(message), {}
+    return b"".join(pieces) if large else bytes(message), large  # pyright: ignore[reportArgumentType]
 
 
 def join(message: bytes, sizes: Mapping[int, int]) -> list[Piece]:

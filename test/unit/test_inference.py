@@ -1,9 +1,11 @@
 """Shape inference: onnx's, which runs in a process of its own, and ours where it stops."""
 
 import faulthandler
+import mmap
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import onnx
@@ -255,11 +257,11 @@ def test_schemas_are_loaded_for_more_than_one_child(monkeypatch: pytest.MonkeyPa
         assert loads == before
 
 
-def test_a_file_that_was_read_before_is_read_once(tmp_path: Path):
+@pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="files are not mapped")
+def test_a_file_that_was_mapped_is_not_opened_again(tmp_path: Path):
     path = tmp_path / "model.onnx"
     onnx.save(model(), path)
     messages.prepare_reading(path)
-    messages._READING[path].join()  # pyright: ignore[reportPrivateUsage]
     path.unlink()
     assert messages.read_model(path).proto == model()
     for prepared in (True, False):
@@ -267,6 +269,17 @@ def test_a_file_that_was_read_before_is_read_once(tmp_path: Path):
             messages.prepare_reading(path)
         with pytest.raises(UserError, match=r"cannot read '.*model\.onnx', no such file"):
             messages.read_model(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_opened_once(tmp_path: Path):
+    pipe = tmp_path / "model.onnx"
+    os.mkfifo(pipe)
+    messages.prepare_reading(pipe)  # opening it would wait for a writer
+    writer = Thread(target=pipe.write_bytes, args=[model().SerializeToString()])
+    writer.start()
+    assert messages.read_model(pipe).proto == model()
+    writer.join()
 
 
 def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch):
