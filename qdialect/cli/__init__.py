@@ -43,10 +43,12 @@ def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
     try:
         if ends:
             gc.disable()  # for good: on, it would traverse the whole model once before the process ends
-            from qdialect.cli.start import put_off_methods_of_dataclasses, put_off_modules
+            from qdialect.cli.later import put_off_modules
+
+            put_off_modules()  # first of all: dataclasses import some
+            from qdialect.cli.start import put_off_methods_of_dataclasses
 
             put_off_methods_of_dataclasses()
-            put_off_modules()
         status = run()
     except KeyboardInterrupt as error:
         print(f"error: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)

@@ -71,7 +71,7 @@ class Version(argparse.Action):
 
 
 def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; only the commands that `argv` names get their arguments, to save time."""
+    """The parser; to save time, with the command alone that `argv` begins with, if it begins with one."""
     parser = Parser(
         "qdialect",
         "%(prog)s COMMAND ...",
@@ -81,20 +81,20 @@ def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="qdialect")
-    parsers = {
-        name: commands.add_parser(
+    begins = bool(argv) and argv[0] in COMMANDS
+    for (name, help_), add in zip(COMMANDS.items(), _ADD, strict=True):
+        if begins and name != argv[0]:
+            continue
+        own = commands.add_parser(
             name,
             help=help_,
             description=f"{help_[0].upper()}{help_[1:]}.",
             usage=_USAGE[name],
             allow_abbrev=False,
         )
-        for name, help_ in COMMANDS.items()
-    }
-    for name, add in zip(COMMANDS, _ADD, strict=True):
-        parsers[name].set_defaults(parser=parsers[name])
+        own.set_defaults(parser=own)
         if name in argv:
-            add(parsers[name])
+            add(own)
     return parser
 
 

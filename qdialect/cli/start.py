@@ -1,19 +1,14 @@
-"""Start-up of a command's process: delays work that packages do at import and few processes need."""
+"""Methods of dataclasses that a command's process builds when they are called."""
 
 import dataclasses
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import cache, partial
-from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from operator import attrgetter
-from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from importlib.abc import Loader
+from types import CodeType
+from typing import Any
 
 Method = Callable[..., Any]
 
@@ -151,56 +146,3 @@ def put_off_methods_of_dataclasses() -> None:
             "_process_class": processed,
         }
     )
-
-
-RARELY_READ = (
-    "ctypes",
-    "google.protobuf.internal.python_message",  # protobuf in Python, imported where it is in C as well
-    "numpy._core._add_newdocs",
-    "numpy._core._add_newdocs_scalars",
-    "pickle",
-    "platform",
-    "textwrap",
-)
-"""Modules that the packages in use import and that few processes read."""
-
-
-class _Waiting(ModuleType):
-    """A module that is executed when the first of its names is read."""
-
-    def __getattr__(self, name: str) -> Any:
-        loader = vars(self)["__loader__"]
-        self.__class__ = ModuleType  # pyright: ignore[reportAttributeAccessIssue]
-        loader.execute(self)
-        return getattr(self, name)
-
-
-class _Later:
-    """A loader that delays the execution of a module by the given loader until one of its names is read."""
-
-    def __init__(self, loader: "Loader"):
-        self.execute = loader.exec_module
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Nothing: the module is a common one until its attributes are set."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__class__ = _Waiting
-
-
-class _Finder:
-    @staticmethod
-    def find_spec(
-        fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname not in RARELY_READ:
-            return None
-        spec = PathFinder.find_spec(fullname, path)
-        if spec is not None and spec.loader is not None:
-            spec.loader = cast("Loader", _Later(spec.loader))  # whose own module imports too much for here
-        return spec
-
-
-def put_off_modules() -> None:
-    """Execute the modules of RARELY_READ when one of their names is read: a twentieth of a small compile."""
-    sys.meta_path.insert(0, _Finder)

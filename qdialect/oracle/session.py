@@ -4,11 +4,11 @@ onnxruntime sessions with every optimization off: the reference of every pass, a
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,7 +161,7 @@ def fused_nodes(model: bytes) -> int:
     import onnx
     import onnxruntime as ort
 
-    with TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/fused.onnx"
         options = ort.SessionOptions()
         options.log_severity_level = 4

@@ -80,9 +80,9 @@ def test_methods_that_are_put_off_do_the_same():
 WAITING = """
 import sys
 from pathlib import Path
-import qdialect.cli.start as start
-start.RARELY_READ = ("package.seldom",)
-start.put_off_modules()
+import qdialect.cli.later as later
+later.RARELY_READ = ("package.seldom",)
+later.put_off_modules()
 import package.seldom, package.always
 print(package.seldom.__name__, sys.modules["package.seldom"] is package.seldom)
 print(package.seldom.value, package.seldom.value)
@@ -114,6 +114,29 @@ def test_modules_that_are_put_off_are_executed_when_a_name_is_read(tmp_path: Pat
         "1 1",
         "module 'package.seldom' has no attribute 'other'",
     ]
+
+
+READS = """
+import os, sys
+known, parent, ends = {*sys.modules}, os.getpid(), os._exit
+def end(status):
+    if os.getpid() == parent:
+        import qdialect.cli.later as later
+        waiting = {name for name, module in sys.modules.items() if type(module) is later._Waiting}
+        print({*later.RARELY_READ} & sys.modules.keys() - known - waiting, flush=True)
+    ends(status)
+os._exit = end
+import qdialect.cli
+sys.argv = ["qdialect", "compile", *sys.argv[1:], "--quiet"]
+qdialect.cli.main()
+"""
+
+
+def test_a_compile_reads_none_of_the_modules_that_are_put_off(tmp_path: Path):
+    model = Path(__file__).parents[2] / "examples" / "digits_qdq.onnx"
+    command = [sys.executable, "-c", READS, model, "-o", tmp_path / "compiled.onnx"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == "set()\n"
 
 
 ENDS = """
