@@ -1,4 +1,4 @@
-"""ONNX operator schemas, all versions, read from the snapshot `schemas.json` that `snapshot.py` writes."""
+"""ONNX operator schemas, all versions, read from the snapshot `schemas.jsonl` that `snapshot.py` writes."""
 
 from __future__ import annotations
 
@@ -114,29 +114,36 @@ def _parameters(rows: list[list[Any]]) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, option, variable, bool(same)) for name, option, variable, same in rows)
 
 
+def _key(line: str) -> tuple[str, str]:
+    """Domain and name at the beginning of an operator's line, which is parsed only if a model has the operator."""
+    _, domain, _, name, _ = line.split('"', 4)
+    return domain, name
+
+
 class Snapshot:
-    """The schemas by domain and name; each is built when first asked for."""
+    """The schemas by domain and name; each is read and built when first asked for."""
 
     def __init__(self, path: Path):
-        with path.open("rb") as file:
-            raw: dict[str, Any] = json.load(file)
-        self._types = [frozenset(types) for types in raw["types"]]
-        self._rows: dict[tuple[str, str], list[Any]] = {(d, n): versions for d, n, versions in raw["ops"]}
+        types, *lines = path.read_text().splitlines()
+        self._types = [frozenset(spellings) for spellings in json.loads(types)]
+        self._lines = {_key(line): line for line in lines}
 
     def names(self, domain: str) -> list[str]:
         """The operators of a domain."""
-        return [name for d, name in self._rows if d == domain]
+        return [name for d, name in self._lines if d == domain]
 
     def newest(self, domain: str) -> int:
         """The newest opset in which an operator of a domain came or changed; no schema is built for it."""
-        return max(int(versions[-1][0]) for (d, _), versions in self._rows.items() if d == domain)
+        lines = (line for (d, _), line in self._lines.items() if d == domain)
+        return max(int(json.loads(line)[2][-1][0]) for line in lines)
 
     @cache  # noqa: B019 -- one snapshot per process
     def find(self, domain: str, name: str) -> Schema | None:
         """The schema of `domain`'s operator `name`; None if the snapshot has none."""
-        rows = self._rows.get((domain, name))
-        if rows is None:
+        line = self._lines.get((domain, name))
+        if line is None:
             return None
+        rows: list[Any] = json.loads(line)[2]
         versions = tuple(
             Version(
                 since,
@@ -154,4 +161,4 @@ class Snapshot:
 @cache
 def snapshot() -> Snapshot:
     """The snapshot beside this file."""
-    return Snapshot(Path(__file__).with_name("schemas.json"))
+    return Snapshot(Path(__file__).with_name("schemas.jsonl"))

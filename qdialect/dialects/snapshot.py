@@ -1,5 +1,5 @@
 """
-Write `schemas.json`, the schemas that op classes are generated from, so that parsing text needs no import of onnx.
+Write `schemas.jsonl`, the schemas that op classes are generated from, so that parsing text needs no import of onnx.
 
     python -m qdialect.dialects.snapshot
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from qdialect.dialects.schemas import AttributeKind
 
-SNAPSHOT = Path(__file__).with_name("schemas.json")
+SNAPSHOT = Path(__file__).with_name("schemas.jsonl")
 MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's own operators."""
 DOMAINS = ("", "ai.onnx.ml", MICROSOFT)
@@ -45,9 +45,9 @@ def _attributes(schema: Any) -> list[list[Any]]:
     ]
 
 
-def snapshot() -> dict[str, Any]:
+def snapshot() -> list[list[Any]]:
     """
-    The installed schemas, as `{"types": [[type, ...], ...], "ops": [[domain, name, versions], ...]}`.
+    The installed schemas, in lines: `[[type, ...], ...]`, then for each operator `[domain, name, versions]`.
 
     A version is [since, deprecated, inputs, outputs, attributes, {type variable: index into types}]; a parameter
     [name, S|O|V, type variable, homogeneous]; an attribute [name, AttributeProto.AttributeType, required].
@@ -66,8 +66,8 @@ def snapshot() -> dict[str, Any]:
         indices = {k: types.setdefault(tuple(v), len(types)) for k, v in constraints.items()}
         version = [s.since_version, int(s.deprecated), inputs, outputs, _attributes(s), indices]
         ops.setdefault((s.domain, s.name), []).append(version)
-    return {"types": [list(t) for t in types], "ops": [[*key, versions] for key, versions in ops.items()]}
+    return [[list(t) for t in types], *([*key, versions] for key, versions in ops.items())]
 
 
 if __name__ == "__main__":
-    SNAPSHOT.write_text(json.dumps(snapshot(), separators=(",", ":")) + "\n")
+    SNAPSHOT.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in snapshot()))

@@ -10,20 +10,19 @@ from qdialect.dialects import snapshot
 MICROSOFT = "com.microsoft"
 
 
-def by_domain(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def by_domain(data: list[list[Any]]) -> dict[str, dict[str, Any]]:
     """Versions by domain and operator, their types written out: numbering depends on what else is in the file."""
     versions_by_name: dict[str, dict[str, Any]] = {}
-    for domain, name, versions in data["ops"]:
-        rows = [
-            [*version[:-1], {k: data["types"][t] for k, t in version[-1].items()}] for version in versions
-        ]
+    types, *ops = data
+    for domain, name, versions in ops:
+        rows = [[*version[:-1], {k: types[t] for k, t in version[-1].items()}] for version in versions]
         versions_by_name.setdefault(domain, {})[name] = rows
     return versions_by_name
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, dict[str, Any]]:
-    return by_domain(json.loads(snapshot.SNAPSHOT.read_text()))
+    return by_domain([json.loads(line) for line in snapshot.SNAPSHOT.read_text().splitlines()])
 
 
 @pytest.fixture(scope="module")
