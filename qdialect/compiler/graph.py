@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -33,6 +34,7 @@ class Tensor(NamedTuple):
     is_constant: bool = False
 
 
+@cache
 def scale_text(type: UniformType) -> str:
     """Scale and zero point in the syntax of types; of several scales their range."""
     if type.is_per_tensor:
@@ -71,7 +73,7 @@ def constant_bytes(op: Operation) -> int:
 
 def nodes_of(module: ModuleOp) -> list[OnnxOp]:
     """The ops that are nodes of the ONNX model, including those in subgraphs, in order."""
-    return [op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, NO_NODE)]
+    return [op for op in operations(module) if type(op) not in NO_NODE and isinstance(op, OnnxOp)]
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,8 @@ class OnnxOp(Operation):
     def input(self, place: int) -> SSAValue | None:
         """The input at `place`; None if it is left out."""
         if SEGMENTS not in self.properties:
-            return self.operands[place] if place < len(self.operands) else None
+            operands = self.operands
+            return operands[place] if place < len(operands) else None
         inputs = self.inputs
         return inputs[place] if place < len(inputs) else None
 
@@ -279,7 +280,7 @@ def opset_of(op: Operation, domain: str) -> int | None:
     """Opset version of `domain` that applies to `op`; None if its module and function state none."""
     scope: Operation | None = op
     while scope is not None:
-        if isinstance(scope, ModuleOp | FunctionOp):
+        if type(scope) in (ModuleOp, FunctionOp):
             imports = scope.attributes.get("onnx.opset_import") or scope.properties.get("onnx.opset_import")
             if isinstance(imports, DictionaryAttr):
                 version = imports.data.get(domain or "ai.onnx")

@@ -160,9 +160,12 @@ def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attrib
     return TensorType(element, shape)
 
 
+_TENSORS = (TensorType, UnrankedTensorType)
+
+
 def element_of(type: Attribute) -> Attribute | None:
     """The element type of a tensor type, quantized or not; None for other types."""
-    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
+    return type.element_type if isinstance(type, _TENSORS) else None
 
 
 def onnx_element(type: Attribute) -> ElementType | None:

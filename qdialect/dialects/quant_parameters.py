@@ -21,7 +21,7 @@ from qdialect import numerics
 from qdialect.dialects import quant_text
 
 Half = Float16Type | BFloat16Type
-Expressed = Half | Float32Type
+Expressed = Float32Type | Half  # most are f32: asked first
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ xDSL's constructors verify, at 20 us an operation; these build operations known 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -227,7 +227,7 @@ def _suffix(constant: ConstantOp) -> str:
 
 def is_parameter(op: Operation) -> bool:
     """True for a constant with the name of a scale or zero point."""
-    return isinstance(op, ConstantOp) and op.value is not None and bool(_suffix(op))
+    return type(op) is ConstantOp and op.value is not None and bool(_suffix(op))
 
 
 FLIPPED = re.compile("_[iu]8$")
@@ -251,9 +251,10 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     name scales and zero points too, which several passes write, by the order in which they stand.
     """
     ops, known = operations(module), UniqueNames()
-    settled = _settled(ops, known)
+    scales = set(filter(is_parameter, ops))
+    settled = _settled(ops, scales, known)
     for op in ops:
-        if not parameters and is_parameter(op):
+        if not parameters and op in scales:
             continue
         ours = op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)
         if op.results and ours and (type(op) not in _OF_OTHERS or op.results[0] in settled):
@@ -272,7 +273,7 @@ def settle_nodes(module: ModuleOp) -> None:
     taken: set[str] = set()
     others: list[tuple[Operation, str]] = []
     for op in operations(module):
-        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | YieldOp) and (name := node_name(op)):
+        if type(op) not in (ConstantOp, YieldOp) and isinstance(op, OnnxOp) and (name := node_name(op)):
             if name in taken:
                 others.append((op, name))
             taken.add(name)
@@ -284,12 +285,12 @@ def settle_nodes(module: ModuleOp) -> None:
 class _Claims:
     """The names that results have: each goes to the first that claims it, and to no other tensor."""
 
-    def __init__(self, ops: Sequence[Operation], names: UniqueNames) -> None:
-        ends = (op for op in ops if isinstance(op, YieldOp))
+    def __init__(self, ops: Sequence[Operation], scales: Container[Operation], names: UniqueNames) -> None:
+        ends = (op for op in ops if type(op) is YieldOp)
         yielded = {
             stored_value(value) for op in ends for value in op.operands
         }  # called as the subgraph states
-        named = (op for op in ops if type(op) not in _OF_OTHERS and not is_parameter(op))
+        named = (op for op in ops if type(op) not in _OF_OTHERS and op not in scales)
         rows = (row for op in named for row in zip(result_names(op), op.results, strict=True))
         self._free = {name for name, result in rows if name and result not in yielded}
         self._names = names
@@ -313,7 +314,7 @@ class _Claims:
         The name of the constant `op`, called `name`; empty for other ops. One constant in the file, whatever types its
         integers are read as. settled: its name if that is known.
         """
-        if not isinstance(op, ConstantOp) or op.value is None:
+        if type(op) is not ConstantOp or op.value is None:
             return ""
         others = self._constants.setdefault((op.parent, name), [])
         same = next((as_named for value, as_named in others if value == op.value), "")
@@ -321,13 +322,15 @@ class _Claims:
         return others[-1][1]
 
 
-def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
+def _settled(
+    ops: Sequence[Operation], scales: Container[Operation], names: UniqueNames
+) -> dict[SSAValue, str]:
     """
     The names of results that have one, or that graphs and subgraphs state for their outputs. Each goes to the first
-    that has it; the others get one that no result has.
+    that has it; the others get one that no result has. scales: the ops that are parameters.
     """
     settled: dict[SSAValue, str] = {}
-    claims = _Claims(ops, names)
+    claims = _Claims(ops, scales, names)
     claim = claims.claim
 
     def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
@@ -349,7 +352,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
         if type(op) is FuncOp:
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
-        for result in () if is_parameter(op) else op.results:
+        for result in () if op in scales else op.results:
             if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
                 settled[result] = settled.get(result) or claims.alike(op, name) or claim(name)
         for block in (block for region in op.regions for block in region.blocks):

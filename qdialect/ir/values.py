@@ -48,7 +48,8 @@ def known_array(value: SSAValue | None) -> npt.NDArray[Any]:
 
 def under(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
     """The operand of the cast of class `cast` that defines `value`; None if no such cast does."""
-    return owner.operands[0] if isinstance(owner := value.owner, cast) else None
+    op = value.op if isinstance(value, OpResult) else None
+    return op.operands[0] if op is not None and type(op) is cast else None
 
 
 def under_dequantize(value: SSAValue) -> SSAValue:

@@ -80,7 +80,7 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _computable(op: Operation, known: Container[SSAValue]) -> TypeGuard[OnnxOp]:
     """True if onnxruntime can compute an op from `known` values alone."""
-    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
+    if type(op) is ConstantOp or not isinstance(op, OnnxOp) or op.SCHEMA is None:
         return False
     if not op.operands or op.regions or any(o not in known for o in op.operands):
         return False
@@ -224,7 +224,7 @@ class Computation:
 
     def show(self, op: Operation) -> None:
         """Register `op`, if it can be computed from known values."""
-        if isinstance(op, ConstantOp):
+        if type(op) is ConstantOp:
             if op.value is not None:
                 self._known.update(op.results)
             return

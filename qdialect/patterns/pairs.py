@@ -60,11 +60,11 @@ class PairWriter:
         for op in ops:
             if op.parent is None:
                 continue  # its last user was erased
-            if isinstance(op, QuantizeOp):
+            if type(op) is QuantizeOp:
                 self._quantize(op)
-            elif isinstance(op, DequantizeOp):
+            elif type(op) is DequantizeOp:
                 self._dequantize(op)
-            elif isinstance(op, StorageCastOp):
+            elif type(op) is StorageCastOp:
                 self._store(op)
         _erase_unused(module)
         self._place(module)
@@ -194,7 +194,7 @@ def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
     """Merge equal storage casts of a block and of those around it, so that their users share casts."""
     first: dict[tuple[SSAValue, Attribute, Block | None], SSAValue] = {}
     for op in operations(module):
-        if isinstance(op, StorageCastOp):
+        if type(op) is StorageCastOp:
             result, block = op.results[0], op.parent
             while block is not None and (op.operands[0], result.type, block) not in first:
                 block = block.parent_block()

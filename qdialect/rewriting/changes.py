@@ -31,7 +31,10 @@ def _is_pure(op_class: type[Operation]) -> bool:
 
 
 def is_dead(op: Operation) -> bool:
-    return bool(op.results) and not any(r.first_use for r in op.results) and _is_pure(type(op))
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return bool(op.results) and _is_pure(type(op))
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:

@@ -82,14 +82,22 @@ class Around(NamedTuple):
         return own[0] or own[1] or self.op, frozenset(n for one in self.locations for n in names_in(one) if n)
 
 
+_UNNAMED = Around("", ())
+
+
 def around(op: Operation) -> Around:
     """What `record` needs to name an operation that is about to be rewritten."""
-    if not any(one.named for one in _RECORDS):
-        return Around(op.name, ())
+    for one in _RECORDS:  # a loop, as this is asked before each attempt of a rewrite
+        if one.named:
+            return Around(op.name, _locations_around(op))
+    return _UNNAMED
+
+
+def _locations_around(op: Operation) -> list[LocationAttr]:
     locations = [op.location, *(o.op.location for o in op.operands if isinstance(o, OpResult))]
     for result in op.results:
         locations += [use.operation.location for use in result.uses]
-    return Around(op.name, locations)
+    return locations
 
 
 def record(
