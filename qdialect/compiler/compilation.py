@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.layers import Account, Layer
 from qdialect.compiler.named import named_nodes
-from qdialect.compiler.options import CompileOptions, Options, document
+from qdialect.compiler.options import CompileOptions, Options, with_options
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving, unknown_counts
@@ -36,10 +36,6 @@ from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 if TYPE_CHECKING:
     from qdialect.compiler.completing import Completion
     from qdialect.onnx_io.models import Source
-
-P = ParamSpec("P")
-T = TypeVar("T")
-R = TypeVar("R", covariant=True)
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
@@ -131,28 +127,7 @@ class Compilation(Hook):
         return self.report
 
 
-class Takes(Protocol[P, R]):
-    """The type of `compile`, and of other functions of a model and options."""
-
-    def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> R: ...
-
-
-def _with_options(
-    options: Callable[P, CompileOptions],
-) -> Callable[[Callable[[ModuleOp | Source, CompileOptions], T]], Takes[P, T]]:
-    """Decorator that lets a function of a model and options take the options' fields as keywords."""
-
-    def taking(function: Callable[[ModuleOp | Source, CompileOptions], T]) -> Takes[P, T]:
-        def taken(model: ModuleOp | Source, *words: P.args, **named: P.kwargs) -> T:
-            return function(model, options(*words, **named))
-
-        document(taken, function, CompileOptions)
-        return taken
-
-    return taking
-
-
-@_with_options(CompileOptions)
+@with_options(CompileOptions)
 def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     """
     Rewrite a module in place into the form that a target takes; of a path, bytes or an ONNX message, the module is
@@ -179,7 +154,7 @@ def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
     return compile_as(module, options, feeds, completion=completion)
 
 
-@_with_options(CompileOptions)
+@with_options(CompileOptions)
 def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, ...]:
     """
     Layers that would stay in float, with reasons, sorted by multiply-adds in float, then by

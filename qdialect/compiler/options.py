@@ -7,10 +7,10 @@ Imports nothing heavy, so that errors on the command line are reported at once.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from inspect import Parameter, Signature, signature
+from inspect import Signature, signature
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -31,6 +31,10 @@ CALLER = "the caller"
 """Pseudo heading of options that exist in Python only."""
 
 OptionsT = TypeVar("OptionsT", bound="Options | Calibration")
+ModelT = TypeVar("ModelT", contravariant=True)
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+P = ParamSpec("P")
 
 
 def _option(
@@ -63,6 +67,17 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
             "write them with `qdialect targets --calibrate`",
         )
     return costs
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Data to calibrate on."""
+
+    data: "str | Path | Iterable[Mapping[str, Array]] | None" = _option(
+        CALLER,
+        "dictionaries from graph input name to an array, whose first axis may be longer than the model's batch; or a"
+        " path, or `module:function`, as docs/quantization.md lists them; None if profiles or random numbers do",
+    )
 
 
 @dataclass(frozen=True)
@@ -218,7 +233,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class QuantizeOptions(Calibration, Options):
+class QuantizeOptions(Calibration, Options, Samples):
     """Options of `quantize`. Raises UserError for a value that is none of an option's choices, or below 1."""
 
     def __post_init__(self) -> None:
@@ -257,15 +272,35 @@ def described(one: Field[Any]) -> str:
     return (one.metadata["help"].replace(" (default: %(default)s)", "").replace("%%", "%")).strip()
 
 
-def document(function: Callable[..., Any], like: Callable[..., Any], options: type[Options]) -> None:
+class Takes(Protocol[ModelT, P, R]):
+    """The type of `compile` and `quantize`: functions of a model and options."""
+
+    def __call__(self, model: ModelT, *options: P.args, **named: P.kwargs) -> R: ...
+
+
+def with_options(
+    options: Callable[P, OptionsT],
+) -> Callable[[Callable[[ModelT, OptionsT], T]], Takes[ModelT, P, T]]:
+    """Decorator that lets a function of a model and options take the fields of class `options` as keywords."""
+
+    def taking(function: Callable[[ModelT, OptionsT], T]) -> Takes[ModelT, P, T]:
+        def taken(model: ModelT, *words: P.args, **named: P.kwargs) -> T:
+            return function(model, options(*words, **named))
+
+        _document(taken, function, options)
+        return taken
+
+    return taking
+
+
+def _document(function: Callable[..., Any], like: Callable[..., Any], options: Any) -> None:
     """
-    Set the signature of `function`, which takes the fields of `options` as keywords after its own parameters, and its
+    Set the signature of `function`, which takes the fields of `options` behind the model that `like` takes, and its
     name and docstring from `like`, with the descriptions of the options.
     """
-    own = signature(function).parameters.values()
-    first = [one for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    model = next(iter(signature(like).parameters.values()))
     words = list(signature(options).parameters.values())
-    named = Signature([*first, *words], return_annotation=signature(like).return_annotation)
+    named = Signature([model, *words], return_annotation=signature(like).return_annotation)
     lines = [f"{one.name}: {described(one)}." for one in fields(options)]
     text = f"{(like.__doc__ or '').rstrip()}\n\n    " + "\n    ".join(lines) + "\n    "
     function.__dict__["__signature__"] = named

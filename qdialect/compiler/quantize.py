@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, Protocol
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -27,7 +27,7 @@ from qdialect.compiler.compilation import compile_as, run_passes
 from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
 from qdialect.compiler.judging import least_ratio, outputs
 from qdialect.compiler.named import keep_in_float
-from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
+from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, with_options
 from qdialect.compiler.preparing import functions_apart, simplifying, unprofiled
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 Feeds = Mapping[str, Array]
 Data = str | Path | Iterable[Feeds] | None
-P = ParamSpec("P")
-_Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
 RANDOM_SAMPLES = 8
 NO_OP = "no op is faster in integers"
@@ -345,38 +343,12 @@ def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *,
     return report
 
 
-class Quantizes(Protocol[P]):
-    """The type of `quantize`."""
-
-    def __call__(
-        self, model: ModuleOp | Source, data: Data = None, *options: P.args, **named: P.kwargs
-    ) -> Quantized: ...
-
-
-def _with_options(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Quantizes[P]]:
-    """Decorator that lets a function of a model, data and options take the options' fields as keywords."""
-
-    def taking(function: _Quantizing) -> Quantizes[P]:
-        def quantize(
-            model: ModuleOp | Source, data: Data = None, *words: P.args, **named: P.kwargs
-        ) -> Quantized:
-            return function(model, data, options(*words, **named))
-
-        document(quantize, function, QuantizeOptions)
-        return quantize
-
-    return taking
-
-
-@_with_options(QuantizeOptions)
-def quantize(model: ModuleOp | Source, data: Data, options: QuantizeOptions) -> Quantized:
+@with_options(QuantizeOptions)
+def quantize(model: ModuleOp | Source, options: QuantizeOptions) -> Quantized:
     """
     Quantize a float model: a module in place; of a path, bytes or an ONNX message, the module is the result's.
-
-    data: dictionaries from graph input name to an array, whose first axis may be longer than the model's batch; or a
-        path, or `module:function`, as docs/quantization.md lists them; None if profiles or random numbers do.
 
     Raises UserError for data that the model does not accept, profiles of another model, invalid options, and
     sources that `load` rejects.
     """
-    return quantize_module(module_of(model), data, options, options)
+    return quantize_module(module_of(model), options.data, options, options)
