@@ -26,7 +26,7 @@ from qdialect.calibration.nearest import rounded, symmetric_type
 from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
-from qdialect.calibration.rounding import RoundedWeights
+from qdialect.calibration.rounding import RoundedWeights, rounded_layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
@@ -208,7 +208,7 @@ class QuantizeWeight(OnTrait[Linear]):
 
     def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
         """The weight as rounded before, in the form of `quantized_weight`; None if it was not."""
-        known, linear = self._weights.of(op), op.get_trait(Linear)
+        known, linear = rounded_layer(self._weights, op), op.get_trait(Linear)
         if known is None or linear is None:
             return None
         return known.stored, symmetric_type(known.grid.scales, linear.weight_axis(op))
@@ -266,7 +266,7 @@ class InsertCastsPass(RewritePass):
         runtime = target(self.target)
         if self.profile:
             self._annotate(op, runtime)
-        insert_casts(op, runtime, self.placed(op), RoundedWeights(), self.levels)
+        insert_casts(op, runtime, self.placed(op), {}, self.levels)
         if not self.weights:
             _from_zero(op, runtime)
 

@@ -10,7 +10,7 @@ candidate built from a clone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
@@ -139,16 +139,14 @@ class RoundedLayer:
     """Fraction of the integers that are not the nearest ones."""
 
 
-@dataclass
-class RoundedWeights:
-    """The rounded layers of a module, by number."""
+RoundedWeights = Mapping[int, RoundedLayer]
+"""The rounded layers of a module, by number."""
 
-    layers: dict[int, RoundedLayer] = field(default_factory=dict[int, RoundedLayer])
 
-    def of(self, op: Operation) -> RoundedLayer | None:
-        """The rounding of a layer of the module or of a clone; None if it has none."""
-        number = layer_number(op)
-        return None if number is None else self.layers.get(number)
+def rounded_layer(weights: RoundedWeights, op: Operation) -> RoundedLayer | None:
+    """The rounding of a layer of the module or of a clone; None if it has none."""
+    number = layer_number(op)
+    return None if number is None else weights.get(number)
 
 
 def round_layers(
@@ -158,7 +156,7 @@ def round_layers(
     *,
     per_channel: bool = True,
     nearest: bool = False,
-) -> RoundedWeights:
+) -> dict[int, RoundedLayer]:
     """
     Round the weights of some layers to integers from -levels to levels, and compute their bias corrections.
 
@@ -175,7 +173,7 @@ def round_layers(
         return RoundedLayer(one.name, grid, done.stored, shift, gain, done.moved)
 
     every = (_Layer(n, called(op), known_layer(op), known_array(op.operands[1])) for n, op in layers.items())
-    return RoundedWeights(dict(zip(layers, parallel_map(rounded, every), strict=True)))
+    return dict(zip(layers, parallel_map(rounded, every), strict=True))
 
 
 class _Layer(NamedTuple):
@@ -339,5 +337,5 @@ def _name(op: OnnxOp, place: BiasPlace) -> str:
 
 def shifts_of(rounded: RoundedWeights, numbers: Iterable[int] | None = None) -> dict[int, Float64]:
     """The shifts of all layers, or of some."""
-    chosen = rounded.layers if numbers is None else numbers
-    return {k: rounded.layers[k].shift for k in chosen if k in rounded.layers}
+    chosen = rounded if numbers is None else numbers
+    return {k: rounded[k].shift for k in chosen if k in rounded}

@@ -202,7 +202,7 @@ class Candidates:
         self.form = self.options.form or self.target.form
         self.levels = min(self.levels, self.target.largest_weight or self.levels)
         self.layers = number_layers(self.module)
-        self._rounded: dict[str, RoundedWeights] = {}
+        self._rounded: dict[str, dict[int, RoundedLayer]] = {}
         self._known: dict[str, dict[int, RoundedLayer]] = {}
         # The prepared module is already decomposed, and its kept nodes are marked.
         self.marked = replace(self.options, decompose=(), keep_float=())
@@ -222,7 +222,7 @@ class Candidates:
         """Copy the rounded weights of equal layers from the candidates of another module, of which this is a clone."""
         same = {k for k, op in self.layers.items() if _same_weight(op, other.layers[k])}
         self._known = {
-            rounding: {k: row for k, row in rounded.layers.items() if k in same}
+            rounding: {k: row for k, row in rounded.items() if k in same}
             for rounding, rounded in other._rounded.items()
         }
 
@@ -236,8 +236,8 @@ class Candidates:
 
     def _round_all(self) -> None:
         """Round every layer in each way, in waves that memory holds."""
-        self._rounded = {r: RoundedWeights(dict(self._known.get(r, {}))) for r in ("nearest", "gptq")}
-        unknown = {k: op for k, op in self.layers.items() if k not in self._rounded["gptq"].layers}
+        self._rounded = {r: dict(self._known.get(r, {})) for r in ("nearest", "gptq")}
+        unknown = {k: op for k, op in self.layers.items() if k not in self._rounded["gptq"]}
         rows = self.samples.steering
         waves = observed_waves(self.module, unknown, self.profile, rows, self.memory, self.show)
         for wave, moments in waves:
@@ -249,7 +249,7 @@ class Candidates:
                     per_channel=not self.target.per_tensor_weights,
                     nearest=rounding == "nearest",
                 )
-                rounded.layers.update(done.layers)
+                rounded.update(done)
 
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
@@ -282,7 +282,7 @@ class Candidates:
             self._bounds[choice.range] = bounds_of(self.profile, choice.range, symmetric=symmetric)
         annotate(module, self._bounds[choice.range], elements_of(self.profile))
         placement = self.placed(module, choice)
-        weights = RoundedWeights()
+        weights: RoundedWeights = {}
         if choice.rounding != "nearest" or choice.bias:
             weights = self._weights(choice)
         if choice.bias:

@@ -19,7 +19,6 @@ from qdialect.calibration.cut import Cut
 from qdialect.calibration.expected import Costing, Expected, elements_of
 from qdialect.calibration.observer import value_names
 from qdialect.calibration.placement import DEQUANTIZE, QUANTIZE, Placement, place
-from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
@@ -357,7 +356,7 @@ def test_a_pixel_times_a_dynamic_weight_is_a_row_of_channels(axes: int) -> None:
     model = onnx_model([node], {"x": [3, 16, *ones]}, {"y": [3, 8, *ones]}, {"w": weight, "b": bias})
     module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
     (op,) = (one for one in module.walk() if isinstance(one, OnnxOp) and one.operands)
-    insert_casts(module, target("onnxruntime"), Placement(dynamic=[op]), RoundedWeights(), 127)
+    insert_casts(module, target("onnxruntime"), Placement(dynamic=[op]), {}, 127)
     module.verify()
     after = export_model(module)
     moves = ["Reshape"] if axes else []

@@ -122,11 +122,11 @@ def test_gptq_lowers_the_noise_of_every_layer_and_of_the_outputs() -> None:
         candidate = module.clone()
         if shifted:
             shift_biases(candidate, shifts_of(rounded))
-        put_weights(candidate, list(rounded.layers.values()), numbered(candidate))
+        put_weights(candidate, list(rounded.values()), numbered(candidate))
         noise.append(float(np.square(outputs(candidate) - wanted).sum()))
         if not nearest:
-            assert all(one.gain >= 0 for one in rounded.layers.values())
-            assert sum(one.moved > 0 for one in rounded.layers.values()) >= 4
+            assert all(one.gain >= 0 for one in rounded.values())
+            assert sum(one.moved > 0 for one in rounded.values()) >= 4
     assert max(noise[1:]) < 0.95 * noise[0]
 
 
