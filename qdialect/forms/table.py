@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from qdialect.forms.arithmetic import ARITHMETIC
 from qdialect.forms.base import Form, form_key
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
-from qdialect.forms.dynamic import AT_RUN_TIME
+from qdialect.forms.dynamic import AT_RUN_TIME, DYNAMIC_RECURRENT
 from qdialect.forms.elementary import ELEMENTARY
 from qdialect.forms.equations import EQUATIONS
 from qdialect.forms.foreign import FOREIGN
@@ -22,7 +22,6 @@ from qdialect.forms.fused import FUSED
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
-from qdialect.forms.recurrent_dynamic import DYNAMIC_RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
 from qdialect.forms.sized import SIZED
 from qdialect.forms.spelled import SPELLED
