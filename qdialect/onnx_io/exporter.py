@@ -23,9 +23,9 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import UniqueNames, called, node_name, wish
-from qdialect.ir.order import verify_order
 from qdialect.ir.place import end_of
 from qdialect.ir.symbols import DIMS, symbol_names
+from qdialect.ir.walking import verify_order
 from qdialect.onnx_io.carried import yielded_types
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
@@ -151,9 +151,12 @@ class _Exporter:
             if not isinstance(op, ReturnOp | YieldOp):
                 self._op(op, graph, outputs)
         for value, name in copies:
-            node = graph.node.add(op_type="Identity", name=self._node_name(f"{name}_copy"))
-            node.input.append(self.names.of(value))
-            node.output.append(name)
+            self._copy(value, name, graph.node.add(name=self._node_name(f"{name}_copy")))
+
+    def _copy(self, value: SSAValue, name: str, node: NodeProto) -> None:
+        node.op_type = "Identity"
+        node.input.append(self.names.of(value))
+        node.output.append(name)
 
     def _op(self, op: Operation, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not isinstance(op, OnnxOp):
@@ -269,9 +272,7 @@ class _Exporter:
             if isinstance(inner, OnnxOp) and not isinstance(inner, YieldOp):
                 self._node(inner, proto.node.add())
         for value, name in copies:
-            node = proto.node.add(op_type="Identity")
-            node.input.append(self.names.of(value))
-            node.output.append(name)
+            self._copy(value, name, proto.node.add())
         self.names = outer
 
     def _annotations(self, func: FuncOp, graph: GraphProto) -> None:

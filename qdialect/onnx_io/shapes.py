@@ -8,10 +8,10 @@ Loop too, whose iterations may change a shape; if operand, argument and yielded 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, TensorType, UnrankedTensorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
     element_of,
+    expressed_of,
     known_element,
     quantized_of,
     shape_of,
@@ -33,8 +34,11 @@ from qdialect.forms.foreign import StandsFor
 from qdialect.forms.table import form_of
 from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
+from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
-from qdialect.onnx_io.one_node import SMALL, Typed, infer_results
+from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
+from qdialect.onnx_io.import_attributes import symbols, value_type
+from qdialect.onnx_io.pools import EXACT_POOLS
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise
@@ -45,9 +49,17 @@ from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
 
+if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto, TypeProto
+
 CASTS = 21
 """The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
 Cast = QuantizeOp | DequantizeOp | StorageCastOp
+SMALL = 1024
+"""Greatest number of elements of constants that inference reads as shapes, axes or repeats."""
+
+Typed = tuple["list[Attribute | None]", list[tuple[str, ...]]]
+"""Types of results, None where inference fails, and the names of their symbolic sizes."""
 
 
 def is_complete(op: Operation) -> bool:
@@ -302,3 +314,44 @@ def _suits(element: UniformType, type: Attribute) -> bool:
     if element.is_per_tensor or shape is None:
         return element.is_per_tensor
     return element.axis is not None and shape[element.axis] in (DYNAMIC, len(element.scales))
+
+
+def _proto(type: Attribute, names: Sequence[str]) -> TypeProto:
+    proto: TypeProto = onnx_parts.messages().TypeProto()
+    element = expressed_of(type)
+    real = type if element is None or quantized_of(type) is None else with_element(type, element)
+    write_type(real, names, proto)
+    return proto
+
+
+def infer_results(
+    op: OnnxOp,
+    outputs: Sequence[SSAValue | None],
+    real: Mapping[SSAValue, Attribute] | None = None,
+    opset: int = 0,
+) -> Typed:
+    """What inference knows of the present results; `real` overrides operand types."""
+    messages = onnx_parts.messages()
+    opset = max(opset or onnx_opset(op), EXACT_POOLS if op.int_attr("ceil_mode", 0) else 0)
+    names = {v: f"i{k}" for k, v in enumerate(op.operands)}
+    node: NodeProto = messages.NodeProto(op_type=op.op_type)
+    node.input.extend("" if v is None else names[v] for v in op.inputs)
+    node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
+    kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
+    for name, value in op.onnx_attributes.items():
+        write_attribute(name, value, kinds.get(name), node.attribute.add())
+    types = {name: _proto((real or {}).get(v, v.type), size_names(v)) for v, name in names.items()}
+    constants: dict[str, TensorProto] = {}
+    for value, name in names.items():
+        tensor = constant(value)
+        if tensor is not None and value not in (real or {}) and tensor.data.count <= SMALL:
+            write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
+    present = [f"o{k}" for k, v in enumerate(outputs) if v is not None]
+    try:
+        inferred = onnx_parts.infer_node(node, types, constants, opset)
+    except Exception:  # inference fails on operands of unknown types
+        return [None] * len(present), [()] * len(present)
+    read = messages.TypeProto.FromString
+    protos = [None if (raw := inferred.get(name)) is None else read(raw) for name in present]
+    typed = [None if one is None else value_type(one) for one in protos]
+    return typed, [() if one is None else symbols(one) for one in protos]

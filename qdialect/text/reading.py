@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from qdialect.errors import LocatedError
-from qdialect.ir.order import NOT_THERE, misplaced
+from qdialect.ir.walking import NOT_THERE, misplaced
 from qdialect.ops import get_all_dialects
 from qdialect.ops.outside import outside_dialects
 from qdialect.text.assembly import ModuleParser

@@ -17,7 +17,7 @@ from qdialect.ops.generated import op_named
 Case = tuple[list[Attribute], dict[str, Attribute]]
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("qdialect/dialects/onnx_verify.py", "qdialect/promises/linear.py", "qdialect/ir/order.py")
+SOURCES = ("qdialect/dialects/onnx_verify.py", "qdialect/promises/linear.py", "qdialect/ir/walking.py")
 
 
 def stated() -> set[str]:
