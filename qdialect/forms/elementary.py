@@ -17,11 +17,10 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of
 from qdialect.forms.composition import Decomposes, Parts
+from qdialect.forms.identical import BROADCASTS
 from qdialect.forms.nodes import Nodes
 from qdialect.reasons import Blocked
 
-BROADCASTS = 8
-"""The first opset whose Max and Min broadcast."""
 SATURATED = 20.0
 """From here on Mish(x) is x in f32, and Exp far from infinity."""
 ALPHA, GAMMA = 1.67326319217681884765625, 1.05070102214813232421875

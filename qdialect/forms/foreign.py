@@ -13,8 +13,8 @@ from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, known_element, shape_of, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
+from qdialect.forms.identical import read_prelu
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.spelled import read_prelu
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import dequantized_constant

@@ -19,12 +19,11 @@ from qdialect.forms.elementary import ELEMENTARY
 from qdialect.forms.equations import EQUATIONS
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.fused import FUSED
+from qdialect.forms.identical import SIZED, SPELLED
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
-from qdialect.forms.sized import SIZED
-from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
 TABLES = (

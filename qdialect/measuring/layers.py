@@ -32,7 +32,7 @@ from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions
-from qdialect.oracle.data import Arrays
+from qdialect.oracle.data import DTYPES, Arrays
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -266,14 +266,8 @@ def _real(
 def _numeric(runner: Runner) -> Iterator[str]:
     """The outputs that are tensors of numbers of 8 bits or more."""
     for output in runner.session.get_outputs():
-        if output.type in NUMERIC:
+        if output.type in DTYPES:
             yield output.name
-
-
-NUMERIC = {
-    f"tensor({name})"
-    for name in "float double float16 bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
-}
 
 
 def compare_layers(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from qdialect.dialects.onnx_types import BY_NUMPY
 from qdialect.errors import UserError
 from qdialect.files import reason
 
@@ -162,17 +163,14 @@ def read_inputs(described: Mapping[str, tuple[Sequence[Any], str]]) -> list[Inpu
         Input(
             name,
             [size if isinstance(size, int) else None for size in shape],
-            _DTYPES.get(type_, np.dtype(object)),
+            DTYPES.get(type_, np.dtype(object)),
         )
         for name, (shape, type_) in described.items()
     ]
 
 
-_DTYPES: dict[str, np.dtype[Any]] = {
-    f"tensor({name})": np.dtype(dtype)
-    for name, dtype in {
-        "float": "f4", "double": "f8", "float16": "f2", "bool": "?", "string": "O",
-        "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
-        "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
-    }.items()
-}  # fmt: skip
+DTYPES = {
+    f"tensor({BY_NUMPY[name].spelling})": np.dtype(name)
+    for name in "float32 float64 float16 bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+}
+"""numpy's types of tensors of numbers of 8 bits or more, by onnxruntime's name."""

@@ -9,7 +9,7 @@ from qdialect.dialects.onnx_attributes import ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
-from qdialect.forms.sized import Sized
+from qdialect.forms.identical import Sized
 from qdialect.ir.values import is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named

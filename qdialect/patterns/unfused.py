@@ -38,7 +38,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import onnx_element, shape_of
 from qdialect.dialects.quant import BYTE_BITS, UniformType
-from qdialect.forms.spelled import Spelled
+from qdialect.forms.identical import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
 from qdialect.ir.place import insert_before, remove

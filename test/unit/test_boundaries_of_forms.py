@@ -15,7 +15,7 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.activations import activations_of
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.geometry import pool, pool_counts, reduced_axes, tiled
-from qdialect.forms.spelled import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.identical import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.tosa.sums import _stored_weight, _two_axes  # pyright: ignore[reportPrivateUsage]

@@ -24,11 +24,11 @@ from qdialect.forms.dynamic import _columns_in_8_bits  # pyright: ignore[reportP
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.fused import FUSED
 from qdialect.forms.geometry import pool
+from qdialect.forms.identical import SPELLED
 from qdialect.forms.newer import NEWER
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.rewritten import REWRITTEN
-from qdialect.forms.spelled import SPELLED
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked, answer
