@@ -7,10 +7,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qdialect.cli.display import progress, table
 from qdialect.cli.inputs import model_file
-from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
-from qdialect.cli.tables import table
 
 if TYPE_CHECKING:
     from qdialect.measuring.profiling import NodeTime

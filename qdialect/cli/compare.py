@@ -5,10 +5,9 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from qdialect.cli.display import progress, table
 from qdialect.cli.inputs import model_file
-from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
-from qdialect.cli.tables import table
 
 if TYPE_CHECKING:
     from qdialect.measuring.layers import Layers, TensorNoise

@@ -9,8 +9,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_model, check_readable, check_writable, output_endings, targets_of
-from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Options, options_of

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_model
-from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
 

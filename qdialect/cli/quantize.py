@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 
 from qdialect.cli.compile import check_paths, say
+from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_readable
-from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Calibration, Options, options_of

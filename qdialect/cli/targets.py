@@ -4,9 +4,8 @@ import argparse
 import sys
 
 from qdialect.cli.arguments import RUNS
-from qdialect.cli.progress import progress
+from qdialect.cli.display import progress, table
 from qdialect.cli.status import DONE
-from qdialect.cli.tables import table
 from qdialect.files import Outputs
 from qdialect.targets import FOLDER, target, target_names
 

@@ -20,9 +20,8 @@ from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
+from qdialect.onnx_io.corrected import restore_pools, with_exact_pools, without_empty_axes
 from qdialect.onnx_io.defaults import with_defaults
-from qdialect.onnx_io.empty_axes import without_empty_axes
-from qdialect.onnx_io.pools import restore_pools, with_exact_pools
 from qdialect.onnx_io.stated import complete_sizes, typed_bytes, without_stated_sizes
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
+from qdialect.onnx_io.corrected import EXACT_POOLS
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import symbols, value_type
-from qdialect.onnx_io.pools import EXACT_POOLS
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise

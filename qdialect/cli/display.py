@@ -1,8 +1,16 @@
-"""Progress display: one line on a terminal that is overwritten, nothing in a pipe."""
+"""Plain-text tables; progress: one line on a terminal that is overwritten, nothing in a pipe."""
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with the columns aligned to the left, the first row as the head."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
 
 
 @contextmanager
