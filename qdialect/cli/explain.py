@@ -13,10 +13,10 @@ from qdialect.cli.status import DONE
 from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from qdialect.compiler.layers import Layer
-    from qdialect.compiler.report import Reason, Report
+    from qdialect.compiler.report import Report
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,6 +79,7 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
+    from qdialect.compiler.report import by_reason
     from qdialect.compiler.verdict import Verdict, kinds_text, stay
 
     came = Verdict(report)
@@ -93,7 +94,7 @@ def text(report: "Report", *, everything: bool) -> list[str]:
         kinds = kinds_text(Counter(one.operator for one in others))
         lines.append(f"also in float, without multiply-adds: {kinds}; --all lists them")
     shown = {one.node for one in (*products, *(others if everything else ()))}
-    for reason, nodes in _refused(report, shown).items():
+    for reason, nodes in by_reason(one for one in report.refused if one.node not in shown).items():
         fix = f"; {reason.fix}" if reason.fix else ""
         lines.append(
             f"{stay(len(nodes), reason.op)} out of {report.form}: {reason.message}{fix} [{reason.id}]"
@@ -106,23 +107,8 @@ def text(report: "Report", *, everything: bool) -> list[str]:
         for rule, count in report.broken_rules():
             fix = f"; {rule.fix}" if rule.fix else ""
             lines.append(f"{count} {rule.op}: {rule.message}{fix} [{rule.id}]")
-            lines += [
-                f"    {one.node}"
-                for one in report.breaches
-                if (one.op, one.blocked.id, one.blocked.message) == (rule.op, rule.id, rule.message)
-            ]
+            lines += [f"    {node}" for node in by_reason(report.breaches)[rule]]
     return lines
-
-
-def _refused(report: "Report", shown: "Collection[str]") -> "dict[Reason, list[str]]":
-    """The nodes that the target's dialect lacks, except those `shown`, by reason."""
-    from qdialect.compiler.report import Reason
-
-    groups: dict[Reason, list[str]] = {}
-    for op, node, blocked in report.refused:
-        if node not in shown:
-            groups.setdefault(Reason(op, blocked.id, blocked.message, blocked.fix), []).append(node)
-    return groups
 
 
 def _is_rescaling(layer: "Layer") -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SAMPLES = 8
 """Number of samples for measuring noise, as batches, or in one batch if its size is open."""
 SMALL = 0.05
-"""Fraction of the time below which a node is not mentioned."""
+"""Fraction of the time below which nodes that onnxruntime added are not mentioned."""
 
 
 class Reporting:
@@ -102,20 +102,12 @@ class Reporting:
         times = measure([before, after], data=feed, show=show)
         show("timing each node")
         by_node, elsewhere = seconds_by_node(after, translate(feed, first, second))
-        fused = (
-            f"time: {100 * elsewhere:.0f} % is in nodes that onnxruntime added, which belong to no layer"
-            if elsewhere > 0.05
-            else ""
-        )
-        return {
-            "seconds": by_node,
-            "noise": {one.name: TensorNoise(one.sqnr, one.steps) for one in layers.tensors},
-            "findings": tuple(
-                filter(
-                    None, (*_speed(times), fused if elsewhere > SMALL else "", f"noise: {layers.verdict()}")
-                )
-            ),
-        }
+        findings = [*_speed(times), f"noise: {layers.verdict()}"]
+        if elsewhere > SMALL:
+            share = f"{100 * elsewhere:.0f} %"
+            findings.insert(-1, f"time: {share} is in nodes that onnxruntime added, which belong to no layer")
+        noise = {one.name: TensorNoise(one.sqnr, one.steps) for one in layers.tensors}
+        return {"seconds": by_node, "noise": noise, "findings": tuple(findings)}
 
 
 def _speed(times: "Sequence[Latency]") -> Iterator[str]:

@@ -176,9 +176,17 @@ class Report:
         return _counted(self.breaches)
 
 
+def by_reason(nodes: Iterable[Stays]) -> dict[Reason, list[str]]:
+    """Names of nodes by operator and reason, in order."""
+    groups: dict[Reason, list[str]] = {}
+    for op, node, blocked in nodes:
+        groups.setdefault(Reason(op, blocked.id, blocked.message, blocked.fix), []).append(node)
+    return groups
+
+
 def _counted(nodes: Iterable[Stays]) -> list[tuple[Reason, int]]:
-    counts = Counter(Reason(s.op, s.blocked.id, s.blocked.message, s.blocked.fix) for s in nodes)
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    counts = ((reason, len(names)) for reason, names in by_reason(nodes).items())
+    return sorted(counts, key=lambda item: (-item[1], item[0]))
 
 
 def stays_as_json(one: Stays) -> dict[str, str]:
