@@ -76,9 +76,10 @@ def _together(because: str, *stages: Stage) -> Stage:
     return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because)
 
 
-def simplifying(exact: bool) -> Iterator[Stage]:
-    """Simplification of any graph: folding of constants and shapes."""
+def simplifying(exact: bool, blocks: str = "") -> Iterator[Stage]:
+    """Simplification of any graph: folding of constants and shapes. blocks: the target that takes weights in blocks."""
     yield _stage("infer-shapes", "guards and costs need sizes")
+    yield from [_stage("raise-blocks", "weights, before folding", target=blocks)] if blocks else []
     yield _stage("raise-arithmetic", "quantized weights, before folding", exact=exact, constants=True)
     yield _stage("fold-constants", "scales computed from constants become constants")
     yield _stage("fold-shapes", "known sizes become constants")
@@ -105,7 +106,8 @@ def _raising(r: Request) -> Iterator[Stage]:
         yield _stage("raise-opset", "casts of blocked weights, which opset 21 has", to=21)
     if r.is_exact and not r.is_upstream:
         yield _stage("keep-half", "rounding between ops in half precision depends on the ops")
-    yield from simplifying(r.is_exact)
+    takes = r.target.takes_blocks(r.form) and not r.options.float_weights
+    yield from simplifying(r.is_exact, r.target.name if takes else "")
     yield _stage(
         "raise-qoperator",
         "QOperator nodes become ops on quantized types; after folding, since scales must be constant",
@@ -113,9 +115,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     )
     reads = {"half": r.form == "qoperator", "clamped": r.target.clamps_wide and r.form == "qdq"}
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
-    yield _stage(
-        "raise-fake-quantize", "operators that quantize and dequantize become casts", exact=r.is_exact
-    )
+    yield _stage("raise-fake-quantize", "ops that quantize and dequantize become casts", exact=r.is_exact)
     because = "rounding written as arithmetic becomes a cast; after raise-qdq, which gives its scales"
     yield _stage("raise-arithmetic", because, exact=r.is_exact)
     yield _stage("quantize-inputs", "quantizes inputs whose scale only raise-arithmetic finds")

@@ -15,6 +15,7 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.identical import read_prelu
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import dequantized_constant
@@ -95,9 +96,17 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         return Blocked("run-time-scale", "weight, scale or zero point is computed at run time")
     sizes = (op.int_attr("K", 0), op.int_attr("N", 0), op.int_attr("bits", 4), op.int_attr("block_size", 0))
     weight = unblocked(unpacked_weight(packed, scales, zeros, *sizes))
+    stored, *parameters = weight
+    if zeros is None:
+        centred = stored.astype(np.int16) - weight.zero_points[:1].astype(np.int16)[0]
+        stored, parameters = centred.astype(BY_NUMPY[f"int{sizes[2]}"].dtype), parameters[:1]
     nodes, result_type = Nodes(), op.results[0].type
-    operands = [nodes.constant(np.ascontiguousarray(a)) for a in weight]
-    real_type = tensor_type(BY_NUMPY["float32"].attribute, weight[0].shape)
+    operands = [
+        nodes.constant(np.ascontiguousarray(array), name=wish(source))
+        for array, source in zip((stored, *parameters), op.inputs[1:], strict=False)
+        if source is not None
+    ]
+    real_type = tensor_type(BY_NUMPY["float32"].attribute, stored.shape)
     real = nodes.add("DequantizeLinear", operands, real_type, {"axis": 0, "block_size": sizes[3]})
     product = nodes.add("MatMul", [op.operands[0], real], result_type)
     if (bias := op.input(5)) is not None:

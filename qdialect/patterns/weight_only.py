@@ -42,7 +42,7 @@ class LowerWeightOnly(OnTrait[WeightOnly], ForTarget):
         outputs = linear.weight_axis(op)
         if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
             return Blocked("no-kernel", f"{self._target.name} has no {KERNEL} for {type.storage.name}")
-        blocked = promise.guard(op) or _shapes(op, outputs)
+        blocked = promise.guard(op) or fits_kernel(op, outputs)
         if blocked is not None or outputs is None:
             return blocked
         limit = self._target.weight_only_limit
@@ -50,11 +50,12 @@ class LowerWeightOnly(OnTrait[WeightOnly], ForTarget):
             return MADE_BY_SESSION
         packed = unblocked(packed_weight(tensor.array(), type, 1 - outputs))
         shape = tensor.type.get_shape()
-        _build(op, packed, shape[1 - outputs], shape[outputs], rewriter)
+        write_kernel(op, packed, shape[1 - outputs], shape[outputs], rewriter)
         return None
 
 
-def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:
+def fits_kernel(op: OnnxOp, outputs: int | None) -> Blocked | None:
+    """`Blocked` if the kernel does not take operands of these ranks. outputs: the axis of the weight's outputs."""
     rank, bias = rank_of(op.operands[0]), op.input(2)
     if rank_of(op.operands[1]) != 2 or outputs not in (0, 1) or rank is None or rank < 2:
         return Blocked("weight-rank", "the kernel takes a weight of rank 2 and an activation of 2 or more")
@@ -63,7 +64,8 @@ def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:
     return None
 
 
-def _build(op: OnnxOp, packed: PackedWeight, inputs: int, outputs: int, rewriter: Rewriter) -> None:
+def write_kernel(op: OnnxOp, packed: PackedWeight, inputs: int, outputs: int, rewriter: Rewriter) -> None:
+    """Replace a product by the kernel, with a weight of so many inputs and outputs."""
     name, nodes, zeros = wish(op.operands[1]) or "weight", Nodes(), packed.zero_points
     operands: list[SSAValue | None] = [
         op.operands[0],

@@ -151,6 +151,10 @@ class Target:
             return True
         return len(set(operands)) == 1 and f"{operands[0]}* {result}" in rows
 
+    def takes_blocks(self, form: str) -> bool:
+        """True if `form` holds weights of 4 bits in blocks: in kernels of the runtime's own, if it has any."""
+        return self.least_bits <= 4 and form == ("qoperator" if self.kernels else "qdq")
+
     def runs_on_storage(self, op_type: str, type: str, opset: int) -> bool:
         """True if `op_type` runs on stored integers of `type` in opset `opset`."""
         return type in self.storage.get(op_type, ()) and opset >= self.storage_opset.get(op_type, 0)
