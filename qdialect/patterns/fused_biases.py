@@ -31,10 +31,10 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     True if a session would count a float bias in front of `quantize` in steps of x_scale * w_scale that are too fine
     for int32, or for float16 in a model of that, or so coarse that the bias moves by more than a step of the result.
     """
-    biased = _biased(op)
-    if biased is None:
+    found = biased(op)
+    if found is None:
         return False
-    linear, bias = biased
+    linear, bias = found
     above, weights = map(written_dequantize, linear.operands[:2])
     if above is None:
         return False
@@ -54,7 +54,7 @@ def loses_bias(op: OnnxOp, quantize: OnnxOp) -> bool:
     return is_coarse or bool(overflow.any())
 
 
-def _biased(op: OnnxOp) -> tuple[OnnxOp, Array] | None:
+def biased(op: OnnxOp) -> tuple[OnnxOp, Array] | None:
     """
     A linear op and its constant bias, flat: of `op`, or of the op to whose result, used once, `op` adds a constant,
     which a session makes its bias.

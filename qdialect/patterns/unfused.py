@@ -46,7 +46,7 @@ from qdialect.ir.values import constant, is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.float_kernels import is_faster_in_float
-from qdialect.patterns.fused_biases import are_of_one_type, is_bytes, loses_bias
+from qdialect.patterns.fused_biases import are_of_one_type, biased, is_bytes, loses_bias
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import (
     DequantizeForm,
@@ -224,6 +224,7 @@ def _is_quantized_again(quantize: OnnxOp) -> bool:
     real = quantize.operands[0]
     alone = all(_is_alike(use.operation, quantize) for use in real.uses)
     while alone and isinstance(op := real.owner, OnnxOp):
+        op = op if (added := biased(op)) is None else added[0]
         if op.get_trait(Linear) is not None:
             cast = brought_dequantize(op.operands[0])
             is_float = isinstance(op.operands[1].owner, ConstantOp)

@@ -802,13 +802,24 @@ WIDE = """g (float[2,3] x) => (float[2,2] y)
 }"""
 
 
-def test_a_session_quantizes_no_weight_again(tmp_path: Path):
-    before, after = compiled(WIDE, opset=21)
+WIDE_BIASED = (
+    WIDE.replace("[2,3] x", "[1,2,3] x")
+    .replace("[2,2] y", "[1,2,2] y")
+    .replace("wz = {0}", "wz = {0}, float[2] b = {0.013, -0.007}")
+    .replace("p = QuantizeLinear(m", "a = Add(m, b)\n  p = QuantizeLinear(a")
+)
+"""A session makes a Gemm of the product of a batch and the Add, between which nothing stands then."""
+
+
+@pytest.mark.parametrize("model", [WIDE, WIDE_BIASED], ids=["plain", "biased"])
+def test_a_session_quantizes_no_weight_again(model: str, tmp_path: Path):
+    before, after = compiled(model, opset=21)
     assert {i.data_type for i in after.graph.initializer} & {onnx.TensorProto.INT8} == set()
     made_by_session(after, tmp_path / "after.onnx")
     constants = onnx.load(tmp_path / "after.onnx").graph.initializer
     assert not any(c.data_type in (onnx.TensorProto.INT8, onnx.TensorProto.UINT8) for c in constants)
-    feeds = {"x": np.random.default_rng(5).normal(0, 2, (2, 3)).astype(np.float32)}
+    shape = [size.dim_value for size in before.graph.input[0].type.tensor_type.shape.dim]
+    feeds = {"x": np.random.default_rng(5).normal(0, 2, shape).astype(np.float32)}
     np.testing.assert_allclose(run(before, feeds, LEVELS[0]), run(after, feeds, LEVELS[1]), atol=0.00051)
 
 
