@@ -35,7 +35,7 @@ from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.symbols import size_names
 from qdialect.ir.values import constant, constant_array, static_shape
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import Cast, infer, is_list
+from qdialect.onnx_io.shapes import Cast, infer, is_list, learn_sizes
 from qdialect.patterns.computing import Computation
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.shapes import Shaped
@@ -124,14 +124,16 @@ class Sizes:
         At most one size is -1, and only beside non-zero sizes: otherwise it could not be inferred.
         """
         elements, before = self.elements(op.operands[promise.place]), self.sizes(op.operands[0])
-        if elements is None or op.int_attr("allowzero", 0):
+        zeros = bool(op.int_attr("allowzero", 0))
+        if elements is None or (zeros and 0 in elements):
             return None
         after = self.sizes(op.results[0]) or ()
         if len(after) != len(elements) or _is_only_stated(op.results[0]):
             after = (None,) * len(elements)
         sizes: list[int | None] = []
         for k, element in enumerate(elements):
-            if isinstance(element, Symbol) and before is not None and before[k : k + 1] == (element,):
+            is_kept = isinstance(element, Symbol) and before is not None and before[k : k + 1] == (element,)
+            if is_kept and not zeros:
                 sizes.append(promise.keeps)
             elif isinstance(element, int) and element != -1:
                 sizes.append(element)
@@ -141,6 +143,16 @@ class Sizes:
         if None not in sizes:
             return tuple(size for size in sizes if size is not None)
         return self._inferred(sizes, elements) if promise.infers else None
+
+    def stated(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:
+        """The sizes of the result that the computed shape operand of `op` says; None if it says no rank."""
+        elements, before = self.elements(op.operands[promise.place]), shape_of(op.operands[0].type) or ()
+        if elements is None or not promise.infers:
+            return None
+        if not op.int_attr("allowzero", 0):
+            kept = (*before, *[None] * len(elements))
+            elements = [kept[k] if e == promise.keeps else e for k, e in enumerate(elements)]
+        return tuple(e if isinstance(e, int) and e > 0 else DYNAMIC for e in elements)
 
     @staticmethod
     def _inferred(sizes: list[int | None], elements: Elements) -> tuple[int, ...] | None:
@@ -180,6 +192,9 @@ class _Sweep:
             self.rewriter.set_operand(op, promise.place, sizes.results[0])
             self.learnt.add(sizes.results[0])
             self._learn(op)
+            self.sizes.follow(op)
+        elif self.learns and (stated := self.sizes.stated(op, promise)) is not None:
+            self.learnt.update(learn_sizes(op, stated))
             self.sizes.follow(op)
 
     def _scale(self, op: OnnxOp, promise: TakesSizes) -> None:

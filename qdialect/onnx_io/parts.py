@@ -54,7 +54,21 @@ def infer_node(
     The serialized types of a node's results by name, from the types and the constants among its inputs.
 
     As `onnx.shape_inference.infer_node_outputs`, which imports the whole package. Raises onnx's errors if it fails.
+    Versions of functions that say no shape but by their bodies, as GreaterOrEqual before opset 16, are inferred as the
+    op's newest.
     """
     schema = _part(CODE).defs.get_schema(node.op_type, opset, "")
     given = [{name: one.SerializeToString() for name, one in some.items()} for some in (types, constants)]
-    return schema._infer_node_outputs(node.SerializeToString(), *given, {}, {"": opset})
+
+    def infer(schema: Any, opset: int) -> dict[str, bytes]:
+        return schema._infer_node_outputs(node.SerializeToString(), *given, {}, {"": opset})
+
+    inferred = infer(schema, opset)
+    if schema.has_function and not all(map(_says_shape, inferred.values())):
+        newest = _part(CODE).defs.get_schema(node.op_type)
+        return infer(newest, newest.since_version)
+    return inferred
+
+
+def _says_shape(type: bytes) -> bool:
+    return messages().TypeProto.FromString(type).tensor_type.HasField("shape")

@@ -207,6 +207,20 @@ def infer(op: Operation) -> list[SSAValue]:
     return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
 
 
+def learn_sizes(op: OnnxOp, shape: Sequence[int]) -> list[SSAValue]:
+    """Give the op's first result the sizes of `shape` that are known; returns it if its type became more precise."""
+    result = op.results[0]
+    if (element := element_of(result.type)) is None:
+        return []
+    known = shape_of(result.type) or (DYNAMIC,) * len(shape)
+    if len(known) != len(shape):
+        return []
+    sizes = [old if old != DYNAMIC else new for old, new in zip(known, shape, strict=True)]
+    before = result.type
+    _set([result], [tensor_type(element, tuple(sizes))])
+    return [op.results[0]] if op.results[0].type != before else []
+
+
 def _cast_result(op: CustomOp) -> Attribute | None:
     """The type of a cast's result: a quantize gives elements of its zero point's type, a dequantize of its scale's."""
     like = op.input(1 if op.get_trait(QuantizeForm) is None else 2)

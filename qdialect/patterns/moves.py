@@ -10,11 +10,12 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.forms.identical import Sized
-from qdialect.ir.values import is_constant
+from qdialect.ir.values import constant_ints, is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes, order_of
+from qdialect.promises.sizes import TakesShape
 from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
@@ -89,6 +90,9 @@ class FoldReshapes(OnOp[OnnxOp]):
             return
         if source.type == op.results[0].type:
             rewriter.replace(op, [], [source])
+            return
+        if op.get_trait(TakesShape) is not None and constant_ints(op.operands[1]) == sizes:
+            rewriter.set_operand(op, 0, source)
             return
         listed = ConstantOp.of(from_array(np.array(sizes, np.int64)))
         new = op_named("", "Reshape").build([source, listed.results[0]], [op.results[0].type])

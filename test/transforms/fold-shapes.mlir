@@ -200,11 +200,12 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     func.return %y : tensor<?x?x3x2xf32>
   }
 
-// 0 is a size of its own here.
+// 0 is a size of its own here: none is copied, but -1 stands beside sizes other than 0.
 
-// CHECK-LABEL: func.func @unmoved_allowzero(
-// CHECK: onnx.Shape(
-  func.func @unmoved_allowzero(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32> {
+// CHECK-LABEL: func.func @allowzero(
+// CHECK: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[-1, 3, 2] : tensor<3xi64>>}
+// CHECK: onnx.Reshape(%x, %[[L]]) {allowzero = 1 : i64}
+  func.func @allowzero(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32> {
     %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
     %last = onnx.Constant() {value = #onnx.tensor<[3, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
     %s = onnx.Shape(%x) : (tensor<?x6xf32>) -> tensor<2xi64>
@@ -343,5 +344,41 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 18 : i64}} {
     %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<?x3xf32>
     %s = onnx.Shape(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
     func.return %y, %s : tensor<?x3xf32>, tensor<2xi64>
+  }
+}
+
+// -----
+
+// Two sizes are left to the run: the list stays, and the result has the others.
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 14 : i64}} {
+// CHECK-LABEL: func.func @partly_known(
+// CHECK: onnx.Reshape(%x, %{{.*}}) : (tensor<?x14x?x32xf32>, tensor<3xi64>) -> tensor<?x?x32xf32>
+// CHECK-NEXT: onnx.Relu(%{{.*}}) : (tensor<?x?x32xf32>) -> tensor<?x?x32xf32>
+  func.func @partly_known(%x: tensor<?x14x?x32xf32>) -> tensor<*xf32> {
+    %k = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %free = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x14x?x32xf32>) -> tensor<4xi64>
+    %c = onnx.Gather(%s, %k) {axis = 0 : i64} : (tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %l = onnx.Concat(%free, %c) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+    %y = onnx.Reshape(%x, %l) : (tensor<?x14x?x32xf32>, tensor<3xi64>) -> tensor<*xf32>
+    %z = onnx.Relu(%y) : (tensor<*xf32>) -> tensor<*xf32>
+    func.return %z : tensor<*xf32>
+  }
+
+// With `allowzero`, -1 beside a size of 0 could be any.
+
+// CHECK-LABEL: func.func @unmoved_zeros(
+// CHECK: onnx.Concat
+// CHECK: onnx.Reshape
+  func.func @unmoved_zeros(%x: tensor<?x0x3xf32>) -> tensor<?x0x3xf32> {
+    %f = onnx.Flatten(%x) {axis = 1 : i64} : (tensor<?x0x3xf32>) -> tensor<?x0xf32>
+    %k = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %r = onnx.Constant() {value = #onnx.tensor<[0, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x0x3xf32>) -> tensor<3xi64>
+    %c = onnx.Gather(%s, %k) {axis = 0 : i64} : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %l = onnx.Concat(%c, %r) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+    %y = onnx.Reshape(%f, %l) {allowzero = 1 : i64} : (tensor<?x0xf32>, tensor<3xi64>) -> tensor<?x0x3xf32>
+    func.return %y : tensor<?x0x3xf32>
   }
 }

@@ -409,6 +409,19 @@ def parse(text: str) -> ModuleOp:
     return parse_module(context, types + HEAD + body, "test", None)
 
 
+LARGEST_OF_ROWS = """
+func.func @main(%x: tensor<1x64x128xf32> {onnx.name = "x"}) -> (tensor<1x64xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<1x64x128xf32> to tensor<1x64x128x!u>
+  %d = quant.dcast %q : tensor<1x64x128x!u> to tensor<1x64x128xf32>
+  %m = onnx.ReduceMax(%d, _) {axes = array<i64: 2>, keepdims = 0 : i64} : (tensor<1x64x128xf32>) -> tensor<1x64xf32>
+  %p = quant.qcast %m : tensor<1x64xf32> to tensor<1x64x!u>
+  %y = quant.dcast %p : tensor<1x64x!u> to tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}}
+"""
+"""A Reshape behind a pool whose Transpose keeps the order, read again, got another list of sizes, by another name."""
+
+
 @pytest.mark.parametrize(
     ("text", "target"),
     [
@@ -434,6 +447,7 @@ def parse(text: str) -> ModuleOp:
         (MIXED_FOR_BRANCHES, "generic"),
         (NARROW_BOUNDS, "generic"),
         (ROUNDS, "generic"),
+        (LARGEST_OF_ROWS, "onnxruntime"),
     ],
 )
 def test_twice_is_once(text: str, target: str):

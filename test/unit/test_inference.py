@@ -325,3 +325,18 @@ def test_a_window_that_starts_behind_the_operand_is_left_out(kind: str, nested: 
     for one in (original, export_model(module)):
         [result] = session(one).run(None, {"x": np.ones((1, 4, 2, 6), np.float32)})
         assert np.shape(result) == (1, 4, 1, 3)
+
+
+@pytest.mark.parametrize("kind", ["GreaterOrEqual", "LessOrEqual"])
+def test_a_function_that_says_its_shape_by_its_body_is_computed(kind: str):
+    """As masks of exported transformers: the operand's size is known only when a Range has been computed."""
+    text = f"""<ir_version: 7, opset_import: ["" : 14]> agraph (float[2, 5] x) => (bool[n] z)
+        <int64 first = {{0}}, int64 one = {{1}}, int64 k = {{1}}, int64 least = {{3}}> {{
+        s = Shape(x)
+        n = Gather(s, k)
+        r = Range(first, n, one)
+        z = {kind}(r, least)
+    }}"""
+    module = import_model(onnx.parser.parse_model(text))
+    compile(module)
+    [] = [n.op_type for n in export_model(module).graph.node if n.op_type != "Constant"]
