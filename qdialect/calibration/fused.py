@@ -11,6 +11,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
+from qdialect.ir.place import discard
 from qdialect.ir.values import constant
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.base import Commutes
@@ -38,7 +39,9 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
             continue
         promise = form_of(type(above), TakesBias)
         if promise is not None and constant(above.operands[1]) is not None:
-            if not isinstance(promise.whole(above, other), Blocked):
+            whole = promise.whole(above, other)
+            if not isinstance(whole, Blocked):
+                discard([whole])
                 return above
     return None
 

@@ -3,11 +3,16 @@
 from typing import Any
 
 import numpy as np
+import onnx.parser
 
+from qdialect.calibration.fused import bias_behind, is_bias
 from qdialect.calibration.gptq import weight_grid
 from qdialect.calibration.hessian import Hessian
 from qdialect.calibration.layers import Layer
 from qdialect.calibration.rounding import analytic_shift, confirmed
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.interface import main_of
+from qdialect.onnx_io.importer import import_model
 from qdialect.promises.window import WindowAttributes
 
 
@@ -47,3 +52,15 @@ def test_confirmed_on_other_data() -> None:
     shift = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
     held_out = np.array([0.9, 0.4, -0.1, -2.0, 0.2])
     assert confirmed(shift, held_out).tolist() == [True, False, False, True, False]
+
+
+def test_a_sum_that_is_asked_for_its_bias_leaves_its_weight_one_user() -> None:
+    """A second user, in no block, kept float weights beside the integers in what is written."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> agraph (float[N, 2] x) => (float[N, 2] y)
+        <float[2, 2] w = {1, 2, 3, 4}, float[2] b = {5, 6}> { p = MatMul(x, w)
+        y = Add(p, b) }"""
+    ops = [op for op in main_of(import_model(onnx.parser.parse_model(text))).body.block.ops if op.operands]
+    [product, add] = [op for op in ops if isinstance(op, OnnxOp)]
+    assert is_bias(add) is product
+    assert bias_behind(product) is add
+    assert all(operand.has_one_use() for op in (product, add) for operand in op.operands)
