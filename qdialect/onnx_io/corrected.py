@@ -2,9 +2,10 @@
 Nodes that onnx's shape inference gets wrong, as others that it infers right.
 
 A pool whose last window would start behind its operand: with `ceil_mode`, inference counts such a window before opset
-22; what every runtime computes lacks it, as ONNX's operators.md says of MaxPool. A function of opset 22 in the pool's
-place has the size that is computed. A Squeeze with an empty list of axes: inference removes none, a session all of
-size 1, as without a list.
+22; what every runtime computes lacks it, as ONNX's operators.md says of MaxPool. Negative axes before opset 11:
+inference ignores those of Squeeze and Unsqueeze, and stops at others; onnxruntime counts them from the last axis in all
+opsets. A function of a later opset in such a node's place has the sizes that are computed. A Squeeze with an empty list
+of axes: inference removes none, a session all of size 1, as without a list.
 """
 
 from __future__ import annotations
@@ -23,32 +24,36 @@ if TYPE_CHECKING:
 
 EXACT_POOLS = 22
 """The first opset whose inference leaves such a window out."""
-DOMAIN = "qdialect.pool"
+NEGATIVE_AXES = 11
+"""The first opset in which axes may be counted from the last."""
+DOMAIN = "qdialect.later"
 """Domain of the functions, which no model that is read or written has."""
 
 
-def with_exact_pools(model: ModelProto, nodes: Nodes) -> ModelProto:
-    """A copy of the model in which functions replace such pools; the model itself if it has none."""
+def with_later(model: ModelProto, nodes: Nodes) -> ModelProto:
+    """A copy of the model in which functions replace such nodes; the model itself if it has none."""
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    if opset >= EXACT_POOLS or not any(map(_leaves_windows_out, nodes(model.graph.node))):
+    if not any(later_opset(node, opset) for node in nodes(model.graph.node)):
         return model
     changed = onnx_parts.messages().ModelProto()
     changed.CopyFrom(model)
     changed.opset_import.add(domain=DOMAIN, version=1)
-    for node in filter(_leaves_windows_out, nodes(changed.graph.node)):
-        function = changed.functions.add(domain=DOMAIN, name=f"pool{len(changed.functions)}")
-        function.opset_import.add(domain="", version=EXACT_POOLS)
-        function.input.append("x")
+    for node in nodes(changed.graph.node):
+        if (later := later_opset(node, opset)) is None:
+            continue
+        function = changed.functions.add(domain=DOMAIN, name=f"later{len(changed.functions)}")
+        function.opset_import.add(domain="", version=later)
+        function.input.extend(f"x{k}" for k in range(len(node.input)))
         function.output.extend(f"y{k}" for k in range(len(node.output)))
-        pool = function.node.add(op_type=node.op_type, input=function.input, output=function.output)
-        pool.attribute.extend(node.attribute)
+        inner = function.node.add(op_type=node.op_type, input=function.input, output=function.output)
+        inner.attribute.extend(node.attribute)
         node.op_type, node.domain = function.name, DOMAIN
         del node.attribute[:]
     return changed
 
 
-def restore_pools(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
-    """Restore the model's own pools in its typed copy, which has functions in their place and else equal nodes."""
+def restore(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
+    """Restore the model's own nodes in its typed copy, which has functions in their place and else equal nodes."""
     del typed.functions[len(model.functions) :]
     del typed.opset_import[len(model.opset_import) :]
     for node, own in zip(nodes(typed.graph.node), nodes(model.graph.node), strict=True):
@@ -56,9 +61,24 @@ def restore_pools(typed: ModelProto, model: ModelProto, nodes: Nodes) -> None:
             node.CopyFrom(own)
 
 
+def later_opset(node: NodeProto, opset: int) -> int | None:
+    """The opset whose inference reads a node as it is computed; None if its own does."""
+    if node.domain not in ("", "ai.onnx"):
+        return None
+    if opset < EXACT_POOLS and _leaves_windows_out(node):
+        return EXACT_POOLS
+    return NEGATIVE_AXES if opset < NEGATIVE_AXES and _counts_from_the_last(node) else None
+
+
+def _counts_from_the_last(node: NodeProto) -> bool:
+    """True for a node with negative axes, if it is one of opset 11 too."""
+    axes = [n for a in node.attribute if a.name in ("axis", "axes") for n in (a.i, *a.ints)]
+    return min(axes, default=0) < 0 and onnx_parts.is_node_of(node, NEGATIVE_AXES)
+
+
 def _leaves_windows_out(node: NodeProto) -> bool:
     """True if the last window of a pool may start behind the operand: padding and stride exceed it."""
-    if node.domain not in ("", "ai.onnx") or len(node.input) != 1:
+    if len(node.input) != 1:
         return False
     numbers = {a.name: a.i for a in node.attribute}
     lists = {a.name: list(a.ints) for a in node.attribute}

@@ -20,7 +20,7 @@ from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
-from qdialect.onnx_io.corrected import restore_pools, with_exact_pools, without_empty_axes
+from qdialect.onnx_io.corrected import restore, with_later, without_empty_axes
 from qdialect.onnx_io.defaults import with_defaults
 from qdialect.onnx_io.stated import complete_sizes, typed_bytes, without_stated_sizes
 
@@ -286,7 +286,7 @@ def inferred(model: ModelProto) -> ModelProto:
     try:
         bare = without_empty_axes(model, _nodes(model.graph.node))
         with _own_casts(model) as places, without_stated_sizes(model.graph) as stated, bare:
-            serialized = with_exact_pools(model, _nodes).SerializeToString()
+            serialized = with_later(model, _nodes).SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
             child = _PREPARED.pop() if _PREPARED else _Inference()
@@ -296,7 +296,7 @@ def inferred(model: ModelProto) -> ModelProto:
         typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not typed.HasField("graph"):
             return model
-        restore_pools(typed, model, _nodes)
+        restore(typed, model, _nodes)
         for k in places:
             typed.graph.node[k].domain = MICROSOFT
         complete_sizes(typed.graph, model.graph, stated)

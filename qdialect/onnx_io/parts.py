@@ -57,17 +57,26 @@ def infer_node(
     Versions of functions that say no shape but by their bodies, as GreaterOrEqual before opset 16, are inferred as the
     op's newest.
     """
-    schema = _part(CODE).defs.get_schema(node.op_type, opset, "")
     given = [{name: one.SerializeToString() for name, one in some.items()} for some in (types, constants)]
 
     def infer(schema: Any, opset: int) -> dict[str, bytes]:
         return schema._infer_node_outputs(node.SerializeToString(), *given, {}, {"": opset})
 
+    schema = _part(CODE).defs.get_schema(node.op_type, opset, "")
     inferred = infer(schema, opset)
     if schema.has_function and not all(map(_says_shape, inferred.values())):
         newest = _part(CODE).defs.get_schema(node.op_type)
         return infer(newest, newest.since_version)
     return inferred
+
+
+def is_node_of(node: Any, opset: int) -> bool:
+    """True if a node of ONNX's own is one of `opset` too, by its number of inputs and the names of its attributes."""
+    if not _part(CODE).defs.has_schema(node.op_type, opset, ""):
+        return False
+    schema = _part(CODE).defs.get_schema(node.op_type, opset, "")
+    is_count = schema.min_input <= len(node.input) <= schema.max_input
+    return is_count and all(a.name in schema.attributes for a in node.attribute)
 
 
 def _says_shape(type: bytes) -> bool:

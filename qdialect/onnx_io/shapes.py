@@ -36,7 +36,7 @@ from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
-from qdialect.onnx_io.corrected import EXACT_POOLS
+from qdialect.onnx_io.corrected import later_opset
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import symbols, value_type
 from qdialect.ops.generated import op_named
@@ -346,7 +346,7 @@ def infer_results(
 ) -> Typed:
     """What inference knows of the present results; `real` overrides operand types."""
     messages = onnx_parts.messages()
-    opset = max(opset or onnx_opset(op), EXACT_POOLS if op.int_attr("ceil_mode", 0) else 0)
+    opset = opset or onnx_opset(op)
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
     node: NodeProto = messages.NodeProto(op_type=op.op_type)
     node.input.extend("" if v is None else names[v] for v in op.inputs)
@@ -362,7 +362,7 @@ def infer_results(
             write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
     present = [f"o{k}" for k, v in enumerate(outputs) if v is not None]
     try:
-        inferred = onnx_parts.infer_node(node, types, constants, opset)
+        inferred = onnx_parts.infer_node(node, types, constants, later_opset(node, opset) or opset)
     except Exception:  # inference fails on operands of unknown types
         return [None] * len(present), [()] * len(present)
     read = messages.TypeProto.FromString

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import onnx
@@ -340,3 +341,51 @@ def test_a_function_that_says_its_shape_by_its_body_is_computed(kind: str):
     module = import_model(onnx.parser.parse_model(text))
     compile(module)
     [] = [n.op_type for n in export_model(module).graph.node if n.op_type != "Constant"]
+
+
+@pytest.mark.parametrize("opset", [7, 10])
+@pytest.mark.parametrize(
+    ("kind", "axis", "sizes"),
+    [
+        ("Squeeze", {"axes": [-1]}, [2, 3]),
+        ("Unsqueeze", {"axes": [-1]}, [2, 3, 1, 1]),
+        ("Concat", {"axis": -1}, [2, 3, 1]),
+        ("ReduceMax", {"axes": [-2], "keepdims": 0}, [2, 1]),
+    ],
+)
+def test_negative_axes_count_from_the_last_in_old_opsets(
+    kind: str, axis: dict[str, Any], sizes: list[int], opset: int
+):
+    """onnx's inference ignores those of Squeeze and Unsqueeze, and stops at Concat; onnxruntime takes them."""
+    nodes = [helper.make_node(kind, ["x"], ["y"], **axis), helper.make_node("Shape", ["y"], ["s"])]
+    inputs = [helper.make_tensor_value_info("x", 1, [2, 3, 1])]
+    outputs = [helper.make_tensor_value_info("y", 1, None), helper.make_tensor_value_info("s", 7, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs)
+    original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=4)
+    typed = messages.inferred(original)
+    assert [n.op_type for n in typed.graph.node] == [kind, "Shape"]
+    assert [d.dim_value for d in typed.graph.output[0].type.tensor_type.shape.dim] == sizes
+    module = import_model(original)
+    compile(module)
+    feed = {"x": np.ones((2, 3, 1), np.float32)}
+    for model in (original, export_model(module)):
+        y, s = session(model.SerializeToString()).run(None, feed)
+        assert list(y.shape) == list(s) == sizes
+
+
+def test_an_old_form_with_negative_axes_is_left_to_its_own_opset():
+    """TopK has its count in an attribute before opset 10: it is no node of opset 11."""
+    nodes = [helper.make_node("TopK", ["x"], ["y", "i"], axis=-1, k=2)]
+    inputs = [helper.make_tensor_value_info("x", 1, [2, 3])]
+    outputs = [helper.make_tensor_value_info("y", 1, None), helper.make_tensor_value_info("i", 7, None)]
+    original = helper.make_model(
+        helper.make_graph(nodes, "g", inputs, outputs),
+        opset_imports=[helper.make_opsetid("", 9)],
+        ir_version=4,
+    )
+    module = import_model(original)
+    compile(module)
+    [y, _] = session(export_model(module).SerializeToString()).run(
+        None, {"x": np.eye(2, 3, dtype=np.float32)}
+    )
+    assert y.tolist() == [[1, 0], [1, 0]]
