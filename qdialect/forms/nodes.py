@@ -84,9 +84,9 @@ class Nodes:
         return self.add("Transpose", [x], result or [shape[p] for p in perm], {"perm": perm})
 
     def reshape(self, x: SSAValue, sizes: Sequence[int], result: Attribute | Sequence[int]) -> SSAValue:
-        """Reshape of `x`. sizes: the operand `shape`, with -1 for a size to infer unless the result says it."""
-        known = (shape_of(result) if isinstance(result, Attribute) else result) or [DYNAMIC] * len(sizes)
-        listed = [size if new == -1 and size > 0 else new for size, new in zip(known, sizes, strict=True)]
+        """Reshape of `x`. sizes: the operand `shape`, with -1 for a size to infer unless the result says all."""
+        known = (shape_of(result) if isinstance(result, Attribute) else tuple(result)) or (DYNAMIC,)
+        listed = known if min(known) > 0 and -1 in sizes else sizes
         return self.add("Reshape", [x, self.constant(listed, np.int64)], result)
 
     @staticmethod

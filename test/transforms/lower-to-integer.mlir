@@ -49,7 +49,7 @@ func.func @unmoved_gemm_form(%x: tensor<4x2x!x>, %w: tensor<3x2x!quant.uniform<i
 // CHECK-DAG: %[[WZ:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>}
 // CHECK: %[[S:.*]] = onnx.ConvInteger(%[[X]], %[[W]], %[[XZ]], %[[WZ]]) {pads = array<i64: 1, 0, 2, 1>, strides = array<i64: 2, 1>} : (tensor<1x2x5x4xui8>, tensor<2x2x3x2xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x2x3x4xi32>
 // CHECK: %[[B:.*]] = quant.scast %b : {{.*}} to tensor<2xi32>
-// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -1, 1, 1] : tensor<4xi64>>}
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 1, 1] : tensor<4xi64>>}
 // CHECK-NEXT: %[[R:.*]] = onnx.Reshape(%[[B]], %[[H]]) : (tensor<2xi32>, tensor<4xi64>) -> tensor<1x2x1x1xi32>
 // CHECK-NEXT: %[[A:.*]] = onnx.Add(%[[S]], %[[R]]) : (tensor<1x2x3x4xi32>, tensor<1x2x1x1xi32>) -> tensor<1x2x3x4xi32>
 // CHECK-NEXT: %[[C:.*]] = onnx.Cast(%[[A]]) {to = 1 : i64} : (tensor<1x2x3x4xi32>) -> tensor<1x2x3x4xf32>
@@ -69,7 +69,7 @@ func.func @conv(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2x!w>, %b: tensor<2x!b>
 // CHECK-NEXT: %[[C:.*]] = onnx.Cast(%[[S]]) {to = 1 : i64}
 // CHECK-NEXT: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01, 0.005] : tensor<1x2x1x1xf32>>}
 // CHECK-NEXT: %[[M:.*]] = onnx.Mul(%[[C]], %[[F]])
-// CHECK-NEXT: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -1, 1, 1] : tensor<4xi64>>}
+// CHECK-NEXT: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 1, 1] : tensor<4xi64>>}
 // CHECK-NEXT: %[[R:.*]] = onnx.Reshape(%b, %[[H]]) : (tensor<2xf32>, tensor<4xi64>) -> tensor<1x2x1x1xf32>
 // CHECK-NEXT: %[[Y:.*]] = onnx.Add(%[[M]], %[[R]]) : (tensor<1x2x3x3xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x3xf32>
 // CHECK-NEXT: func.return %[[Y]]
