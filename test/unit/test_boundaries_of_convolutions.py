@@ -129,10 +129,12 @@ def test_a_step_that_costs_as_much_as_pays_at_most_is_not_taken(
 ):
     """20 channels in 10 pixels cost 200, 17 are the 85 percent of it that it may cost."""
     geometry = replace(POINT, images=1, outputs=20, results=(2, 5))
+    other = replace(geometry, outputs=outputs, dilations=(2, 2))
 
     def steps(spec: Spec, prices: Any, now: float) -> Iterator[Step]:
-        assert now == 200.0
-        yield Fake(spec.of(replace(geometry, outputs=outputs)))
+        if spec.geometry != other:
+            assert now == 200.0
+            yield Fake(spec.of(other))
 
     monkeypatch.setattr(search, "FORMS", (("fake", steps),))
     prices = {kernel: FREE | {"written": 1.0} for kernel in (QUANTIZED, POINTWISE, ALIGNED)}
@@ -141,6 +143,18 @@ def test_a_step_that_costs_as_much_as_pays_at_most_is_not_taken(
     assert plan.cost == (10.0 * outputs if pays else 200.0)
     assert len(plan.steps) == pays
     assert isinstance(plan, Plan)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_what_a_plan_leaves_has_no_plan(inputs: int):
+    """Of 640 samples packed by 16, the most in one step, 4 more would be packed by a second compilation."""
+    row = replace(
+        PLANE, inputs=inputs, outputs=258, kernel=(256,), strides=(64,), dilations=(1,), pads=((0, 0),)
+    )
+    best = Search(target("onnxruntime").costs).best
+    plan = best(Spec(replace(row, sizes=(640,), results=(7,)), 1, True, False, 17))
+    assert plan.steps
+    assert best(plan.steps[-1].after).steps == ()
 
 
 @pytest.mark.parametrize(

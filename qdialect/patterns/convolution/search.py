@@ -1,9 +1,11 @@
 """
 Search for the combination of convolution forms of least cost on the target.
 
-A plan is a sequence of steps, each at most once and in one order: groups merged, axes joined, the row packed, or axes
-joined behind it. A step pays if the best plan behind it takes at most `WORTH` of the convolution's time without it,
-and saves the step's overhead that the costs do not model. Of the plans that pay, the cheapest is chosen.
+A plan is a sequence of steps: groups merged, axes joined, the row packed, in any order and until none pays, so that no
+step pays for what a plan leaves. Each step leaves fewer groups, axes or pixels of a row. A step pays if the best plan
+behind it takes at most `WORTH` of the convolution's time without it, and saves the step's overhead that the costs do
+not model. Of the plans that pay, the cheapest is chosen; one that takes a step twice has to be cheaper by the doubt of
+the fitted costs.
 """
 
 from __future__ import annotations
@@ -34,7 +36,6 @@ FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[Step]]], ...] = 
     ("groups", merged_groups),
     ("depth", joined_axes),
     ("width", packed_widths),
-    ("depth", joined_axes),
 )
 """By form, a function that lists the steps of a gathering convolution, from its spec, the costs and its own cost."""
 
@@ -104,29 +105,31 @@ class Search:
 
     def __init__(self, costs: Costs):
         self._costs = costs
-        self._plans: dict[tuple[Spec, int, float, bool], Plan] = {}
+        self._plans: dict[tuple[Spec, float, bool], Plan] = {}
 
     def best(self, spec: Spec, *, blocked: bool = False) -> Plan:
         """The cheapest plan that pays; with `blocked`, also among those with steps that cannot be applied."""
-        return self._best(spec, 0, 0.0, blocked)
+        return self._best(spec, 0.0, blocked)
 
-    def _best(self, spec: Spec, first: int, moves: float, blocked: bool) -> Plan:
-        key = spec, first, moves, blocked
+    def _best(self, spec: Spec, moves: float, blocked: bool) -> Plan:
+        key = spec, moves, blocked
         if key not in self._plans:
-            self._plans[key] = self._cheapest(spec, first, moves, blocked)
+            self._plans[key] = self._cheapest(spec, moves, blocked)
         return self._plans[key]
 
-    def _cheapest(self, spec: Spec, first: int, moves: float, blocked: bool) -> Plan:
+    def _cheapest(self, spec: Spec, moves: float, blocked: bool) -> Plan:
         now = kernel_cost(spec, self._costs, moves)
         best, rejected = Plan(now), Rejected("", now)
-        for place, (form, steps) in enumerate(FORMS[first:], first + 1):
+        rank = now
+        for form, steps in FORMS:
             for step in steps(spec, self._costs, now):
                 if step.blocked is not None and not blocked:
                     continue
-                behind = self._best(step.after, place, moves + step.moves, blocked)
-                taken = step.cost + behind.cost
-                if taken < min(best.cost * _doubt(best, step), most(now, step.saves)):
-                    best = Plan(taken, (step, *behind.steps))
+                behind = self._best(step.after, moves + step.moves, blocked)
+                taken, plan = step.cost + behind.cost, (step, *behind.steps)
+                doubtful = taken / WORTH if len(set(map(type, plan))) < len(plan) else taken
+                if taken < most(now, step.saves) and doubtful < rank * _doubt(best, step):
+                    best, rank = Plan(taken, plan), doubtful
                 elif taken < min(rejected.cost, MENTIONED * now):
                     rejected = Rejected(form, taken)
         return best if best.steps or not rejected.form else best._replace(rejected=rejected)
