@@ -9,13 +9,18 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
+from qdialect.dialects.onnx_types import shape_of
+
 DIMS = "onnx.dims"
 """Attribute with the names of symbolic sizes, one list per result."""
 
 
-def symbol_names(value: Attribute | None) -> tuple[str, ...]:
-    """The names of symbolic sizes that an `onnx.dims` attribute holds for one value, empty for unnamed ones."""
-    if not isinstance(value, ArrayAttr):
+def symbol_names(value: Attribute | None, type: Attribute) -> tuple[str, ...]:
+    """
+    The names of symbolic sizes that an `onnx.dims` attribute holds for a value of `type`, empty for unnamed ones; () if
+    they are of another rank.
+    """
+    if not isinstance(value, ArrayAttr) or len(value) != len(shape_of(type) or ()):
         return ()
     return tuple(name.data if isinstance(name, StringAttr) else "" for name in value.data)
 
@@ -23,10 +28,11 @@ def symbol_names(value: Attribute | None) -> tuple[str, ...]:
 def size_names(value: SSAValue) -> tuple[str, ...]:
     """Names of the dimensions of a tensor, empty for unnamed ones; () if the model names none."""
     if isinstance(value, OpResult) and isinstance(rows := value.op.attributes.get(DIMS), ArrayAttr):
-        return symbol_names(rows.data[value.index]) if value.index < len(rows.data) else ()
+        return symbol_names(rows.data[value.index], value.type) if value.index < len(rows.data) else ()
     if isinstance(value, BlockArgument) and isinstance(func := value.block.parent_op(), FuncOp):
         attributes = () if func.arg_attrs is None else func.arg_attrs.data
-        return symbol_names(attributes[value.index].data.get(DIMS)) if value.index < len(attributes) else ()
+        row = attributes[value.index].data if value.index < len(attributes) else {}
+        return symbol_names(row.get(DIMS), value.type)
     return ()
 
 

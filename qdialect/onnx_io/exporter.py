@@ -191,7 +191,7 @@ class _Exporter:
                 continue
             row = rows.data[k] if isinstance(rows, ArrayAttr) and k < len(rows.data) else None
             info = graph.value_info.add(name=self.names.of(result))
-            write_type(result.type, symbol_names(row), info.type)
+            write_type(result.type, symbol_names(row, result.type), info.type)
 
     def _node_name(self, wish: str) -> str:
         """A unique node name: onnxruntime and its tools assume uniqueness."""
@@ -375,7 +375,7 @@ def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: Va
     if text := _string(row.get("onnx.denotation")):
         info.type.denotation = text
     _write_metadata(row.get("onnx.metadata"), info.metadata_props)
-    write_type(type, symbol_names(row.get(DIMS)), info.type)
+    write_type(type, symbol_names(row.get(DIMS), type), info.type)
 
 
 def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto:

@@ -316,10 +316,16 @@ def _set(
             )  # inference knows the op that it computes
         elif type is not None and element_of(type) == ANY and (stated := element_of(result.type)) is not None:
             type = with_element(type, stated)
-        if type is not None and says_more(type, result):
+        if type is not None and (says_more(type, result) or _has_other_rank(type, result)):
             result = PlainRewriter.replace_value_with_new_type(result, type)
         if row and isinstance(result, OpResult) and len(row) == len(shape_of(result.type) or ()):
             name_sizes(result, row)
+
+
+def _has_other_rank(type: Attribute, value: SSAValue) -> bool:
+    """True if the inferred rank is not that of the value, which a model states of a result that onnx cannot infer."""
+    shape, stated = shape_of(type), shape_of(value.type)
+    return shape is not None and stated is not None and len(shape) != len(stated)
 
 
 def _suits(element: UniformType, type: Attribute) -> bool:

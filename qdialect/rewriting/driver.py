@@ -19,7 +19,7 @@ from xdsl.rewriter import Rewriter as PlainRewriter
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.names import called
-from qdialect.ir.symbols import DIMS, names_attr, size_names
+from qdialect.ir.symbols import DIMS, names_attr, size_names, symbol_names
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
@@ -236,14 +236,18 @@ def refresh_signatures(module: ModuleOp) -> None:
 
 
 def _name_outputs(func: FuncOp, end: ReturnOp) -> None:
-    """State the names of symbolic sizes of outputs that state none."""
+    """State the names of symbolic sizes of outputs that state none of their rank."""
     stated = list(func.res_attrs or ())
-    rows = [
-        row if DIMS in row.data or not any(names) else DictionaryAttr({**row.data, DIMS: names_attr(names)})
-        for row, names in zip(stated, map(size_names, end.operands), strict=False)
-    ]
+    rows = list(map(_with_names, stated, end.operands))
     if rows != stated:
         func.res_attrs = ArrayAttr(rows)
+
+
+def _with_names(row: DictionaryAttr, output: SSAValue) -> DictionaryAttr:
+    if symbol_names(row.data.get(DIMS), output.type):
+        return row
+    others, names = {key: value for key, value in row.data.items() if key != DIMS}, size_names(output)
+    return DictionaryAttr({**others, DIMS: names_attr(names)} if any(names) else others)
 
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
