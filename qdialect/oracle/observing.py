@@ -4,7 +4,7 @@ Values of a module as the oracle form computes them: all, or those of some opera
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
+    DYNAMIC,
     element_of,
     onnx_element,
     quantized_of,
@@ -100,16 +101,13 @@ def computed(
     """
     if ops is not None and not ops:
         return {}
-    only = None if ops is None else _with_sources(ops, known)
+    only = None if ops is None else with_sources(ops, known)
     used = None if only is None else {value for op in only for value in taken(op)}
 
     def outside(value: SSAValue) -> Attribute | None:
         if (array := known.get(value)) is None or (used is not None and value not in used):
             return None
-        element = element_of(stored_type(value.type))
-        if element not in BY_ATTRIBUTE:
-            element = next(a for a, e in BY_ATTRIBUTE.items() if e.dtype == array.dtype)
-        return tensor_type(element, array.shape)
+        return _type_of(value, array, array.shape)
 
     form = oracle_form(module, outside, only)
     inputs = {f"c{k}": known[v] for k, v in enumerate(form.cuts)}
@@ -122,13 +120,25 @@ def computed(
     return {v: a for v, a in zip(form.outputs, results, strict=True)}
 
 
+def open_type(value: SSAValue, array: Array) -> Attribute:
+    """The type with which a value becomes an input that takes arrays of any size, `array` among them."""
+    return _type_of(value, array, (DYNAMIC,) * array.ndim)
+
+
+def _type_of(value: SSAValue, array: Array, shape: Sequence[int]) -> Attribute:
+    element = element_of(stored_type(value.type))
+    if element not in BY_ATTRIBUTE:
+        element = next(a for a, e in BY_ATTRIBUTE.items() if e.dtype == array.dtype)
+    return tensor_type(element, tuple(shape))
+
+
 def taken(op: Operation) -> Iterator[SSAValue]:
     """The operands of an op and of all ops in its subgraphs."""
     for one in op.walk():
         yield from one.operands
 
 
-def _with_sources(ops: Collection[Operation], known: Mapping[SSAValue, Array]) -> set[Operation]:
+def with_sources(ops: Collection[Operation], known: Mapping[SSAValue, Array]) -> set[Operation]:
     """`ops` and the ops that define their operands, up to known values."""
     needed: set[Operation] = set()
     stack = list(ops)
