@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 from qdialect.calibration.annotations import annotate
 from qdialect.calibration.observer import value_names
@@ -28,8 +29,8 @@ from qdialect.calibration.rounding import (
     shift_biases,
     shifts_of,
 )
-from qdialect.calibration.samples import Noise, Samples
-from qdialect.calibration.sequential import products
+from qdialect.calibration.samples import FEW, Noise, Samples
+from qdialect.calibration.sequential import MOST_PRODUCTS, kept_elements, products
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places, least_ratio
@@ -206,7 +207,10 @@ class Candidates:
         self._known: dict[str, dict[int, RoundedLayer]] = {}
         # The prepared module is already decomposed, and its kept nodes are marked.
         self.marked = replace(self.options, decompose=(), keep_float=())
-        self.judge = Judge(self.module, self.samples, self.options.target, decisive=self.decisive)
+        most = max(FEW, int(MOST_PRODUCTS / max(self.products, 1.0)))
+        self.measured = self.samples.measured[:most]
+        """The samples that candidates run on, the judging ones first."""
+        self.judge = Judge(self.module, self.measured, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
         self.shifts: dict[Choice, dict[int, Array]] = {}
@@ -306,7 +310,7 @@ class Candidates:
             return same
         count = len(placement.linear) + len(placement.dynamic)
         noise = soft = None
-        if self.samples.measured and (count or placement.pairs):
+        if self.measured and (count or placement.pairs):
             self._cast(module, placement, weights, choice)
             noise, soft = self.judge.simulate(module)
         share = placement.cost / max(placement.float_cost, 1e-9)
@@ -315,16 +319,31 @@ class Candidates:
         self._tried[choice] = self._same[key] = trial
         return trial
 
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """All candidates that were tried."""
+        return [*self._tried.values()]
+
     def outputs_of(self, choice: Choice) -> list[list[Array]]:
         """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
 
     @cached_property
+    def _elements(self) -> dict[SSAValue, int]:
+        """Number of elements of each tensor for one sample."""
+        counted = elements_of(self.profile)
+        return {value: counted.get(name, 0) for value, name in value_names(self.module).items()}
+
+    @cached_property
     def products(self) -> float:
         """Multiply-adds of the layers for one sample."""
-        names, counted = value_names(self.module), elements_of(self.profile)
-        elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in self.layers.items()}
-        return products(self.module, elements)
+        results = {n: self._elements.get(op.results[0], 0) for n, op in self.layers.items()}
+        return products(self.module, results)
+
+    @cached_property
+    def kept_bytes(self) -> int:
+        """Bytes of one sample's tensors that sequential bias correction keeps, in float32."""
+        return 4 * kept_elements(self.module, self._elements)
 
     def finish(self, choice: Choice) -> Finished:
         """Build and compile a candidate."""

@@ -93,7 +93,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     runner = BudgetRunner(with_switches(floating, module), candidates.memory)
     each = len(runner.budget.sites) * candidates.products
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
-    for count, row in enumerate(candidates.samples.measured[:most]):
+    for count, row in enumerate(candidates.measured[:most]):
         candidates.show(f"noise budget, {count} samples")
         runner.add(row)
     return runner.budget

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors, softened
-from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
+from qdialect.calibration.samples import Noise, Row, measure_noise
 from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
@@ -60,9 +60,9 @@ def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list
 class Judge:
     """Measures modules derived from a float module against its outputs on samples."""
 
-    def __init__(self, module: ModuleOp, samples: Samples, target: str | Path, *, decisive: bool = True):
-        """decisive: True to compare class probabilities by their logits."""
-        self._module, self._samples, self._target = module, samples, target
+    def __init__(self, module: ModuleOp, rows: Sequence[Row], target: str | Path, *, decisive: bool = True):
+        """rows: the samples to run on. decisive: True to compare class probabilities by their logits."""
+        self._module, self._rows, self._target = module, rows, target
         self._shares = decided(module) if decisive else AS_THEY_ARE
         self._choices = chosen(module)
         self.places = self._shares | self._choices
@@ -78,14 +78,14 @@ class Judge:
 
     def _outputs(self, module: ModuleOp, places: Places) -> list[list[Array]]:
         module = output_decisive_tensors(module.clone(), places) if places else module
-        rows = [retyped_feeds(module, row) for row in self._samples.measured]
+        rows = [retyped_feeds(module, row) for row in self._rows]
         results = outputs(export_model(module).SerializeToString(deterministic=True), rows)
         return [retyped_outputs(module, arrays) for arrays in results]
 
     def simulated(self, module: ModuleOp) -> list[list[Array]]:
         """The outputs of a module with casts for each measured sample; the module is consumed."""
         output_decisive_tensors(module, self.places)
-        return simulated(module, self._target, self._samples.measured)
+        return simulated(module, self._target, self._rows)
 
     def simulate(self, module: ModuleOp) -> tuple[Noise, Noise | None]:
         """

@@ -108,7 +108,12 @@ class Quantized:
         if self.floating == NO_OP and not self.layers:
             return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
-            return [*lines, f"every layer stays in float: {self.floating}", *self.doubts]
+            every = (
+                "no other layer is quantized"
+                if self.report.account.origin.is_quantized
+                else "every layer stays in float"
+            )
+            return [*lines, f"{every}: {self.floating}", *self.doubts]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
@@ -243,7 +248,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     held = hold(candidates, best, limit) if limit is not None and best.integer else None
     best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
     layers = count_layers(prepared, candidates)
-    done = candidates.finish(best.choice)
+    best, done = _finished(candidates, best, fixed=held is not None)
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
     in_pairs = candidates.form == "qdq"
@@ -286,6 +291,21 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
     if rounding is None:
         best = best_beyond_chance(candidates, corrected(candidates, best), ways)
     return candidates, shrunk(candidates, best)
+
+
+def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Trial, Finished]:
+    """
+    `best`, compiled; in place of one that takes too long with all of its nodes, the best of the trials that do not.
+    fixed: True for no other.
+    """
+    done = candidates.finish(best.choice)
+    more = done.share - best.share
+    faster = [t for t in candidates.trials if t.integer and t.pays and t.share + more <= NO_GAIN]
+    if fixed or done.share <= NO_GAIN or not faster:
+        return best, done
+    other = max(faster, key=Trial.value)
+    again = candidates.finish(other.choice)
+    return (best, done) if _reason_for_float(again, any_integers=True) else (other, again)
 
 
 def _quantize_weights_only(
@@ -332,12 +352,12 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *, is_apart: bool) -> Report:
     """
-    Report of the float model: simplified if onnxruntime then runs fewer nodes, or the parts of slow functions; else as
-    read.
+    Report of the model: compiled if it came with integers, simplified if onnxruntime then runs fewer nodes, or the
+    parts of slow functions; else as read.
     """
     report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
-    if is_apart or simple < candidates.float_nodes[0]:
+    if is_apart or report.account.origin.is_quantized or simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
     report.module, report.calibrated, report.left_in_float = module, True, True
     return report

@@ -75,8 +75,9 @@ def corrected(candidates: Candidates, best: Trial) -> Trial:
     """`best`, or the same with sequentially corrected biases if that is better."""
     if best.noise is None or not best.integer:
         return best
-    each = len(candidates.layers) * candidates.products
-    rows = candidates.samples.steering[: min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0)))]
+    products, memory = max(candidates.products, 1.0), candidates.memory
+    most = min(SAMPLES, int(MOST_PRODUCTS / products), memory // max(candidates.kept_bytes, 1))
+    rows = candidates.samples.steering[:most]
     if len(rows) < LEAST_SAMPLES:
         return best
     candidates.show("correcting biases")

@@ -381,6 +381,19 @@ def test_what_stays_in_float_behind_integers_was_weighed() -> None:
     assert products[-1].reasons[0].blocked.id == "float-faster"
 
 
+def test_integers_that_a_model_came_with_are_compiled() -> None:
+    """No layer has float weights: what is left to do is what `compile` does."""
+    proto = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 13]> g (float[n,16,8,8] x) => (float[n,64,6,6] y)
+        <float s = {0.5}, int8 z = {0}> { q, a, b = DynamicQuantizeLinear(x) i = ConvInteger(q, w, b, z)
+          c = Cast<to = 1>(i) t = Mul(a, s) y = Mul(c, t) }"""
+    )
+    proto.graph.initializer.append(numpy_helper.from_array(np.ones((64, 16, 3, 3), np.int8), "w"))
+    done = qdialect.quantize(proto, [{"x": np.ones((8, 16, 8, 8), np.float32)}])
+    assert done.summary()[0].startswith("nothing to quantize")
+    assert str(done.module) == str(qdialect.compile(proto).module) != str(qdialect.load(proto))
+
+
 @pytest.mark.parametrize("count", [16, 0])
 def test_a_mask_of_minus_infinity_stays_in_float(count: int) -> None:
     # Of none that is masked in the data, the range says nothing of what is masked later.
