@@ -8,13 +8,14 @@ b += E[y of the float model] - E[y of the quantized one], layer after layer in t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.layers import Array, Float64, layer_of
-from qdialect.calibration.observer import Feeds, Observer, observe_samples
+from qdialect.calibration.observer import Feeds, Observer, observe_samples, value_names
 from qdialect.calibration.rounding import bias_place, layer_number, shift_biases
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import main_of
@@ -27,6 +28,43 @@ from qdialect.promises.linear import Linear
 
 MOST_PRODUCTS = 3e11
 """Greatest number of multiplications of all samples together; beyond it, no layer is corrected."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of a module for one sample."""
+
+    products: float
+    """Multiplications of the numbered layers."""
+    kept: int
+    """Greatest number of elements that are computed and still read, at any op of the graph."""
+
+    def samples(self) -> int:
+        """Number of samples within `MOST_PRODUCTS`."""
+        return int(MOST_PRODUCTS / max(self.products, 1.0))
+
+    def kept_samples(self, memory: int) -> int:
+        """Likewise, if `memory` bytes hold what is still read of each, in float32."""
+        return min(self.samples(), memory // max(4 * self.kept, 1))
+
+
+def work_of(module: ModuleOp, elements: Mapping[str, int]) -> Work:
+    """elements: number of elements of each tensor for one sample."""
+    names = value_names(module).items()
+    counted: dict[SSAValue, int] = {v: elements.get(name, 0) for v, name in names if isinstance(v, OpResult)}
+    results = {n: counted.get(op.results[0], 0) for n, op in numbered(module).items()}
+    return Work(products(module, results), _kept(module, counted))
+
+
+def _kept(module: ModuleOp, elements: Mapping[SSAValue, int]) -> int:
+    ops = list(main_of(module).body.block.ops)
+    last = {value: k for k, op in enumerate(ops) for value in taken(op)}
+    now = most = 0
+    for k, op in enumerate(ops):
+        now += sum(elements.get(value, 0) for value in op.results if value in last)
+        most = max(most, now)
+        now -= sum(elements.get(value, 0) for value in {*taken(op)} if last[value] == k)
+    return most
 
 
 def products(module: ModuleOp, elements: Mapping[int, int]) -> float:
@@ -46,18 +84,6 @@ def numbered(module: ModuleOp) -> dict[int, OnnxOp]:
         if number is not None and isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
             layers[number] = op
     return layers
-
-
-def kept_elements(module: ModuleOp, elements: Mapping[SSAValue, int]) -> int:
-    """Greatest number of elements of tensors that are computed and still read, at any op of the graph."""
-    ops = list(main_of(module).body.block.ops)
-    last = {value: k for k, op in enumerate(ops) for value in taken(op)}
-    now = most = 0
-    for k, op in enumerate(ops):
-        now += sum(elements.get(value, 0) for value in op.results if value in last)
-        most = max(most, now)
-        now -= sum(elements.get(value, 0) for value in {*taken(op)} if last[value] == k)
-    return most
 
 
 def mean_results(module: ModuleOp, numbers: Sequence[int], rows: Sequence[Feeds]) -> dict[int, Float64]:

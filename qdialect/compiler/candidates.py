@@ -1,8 +1,7 @@
 """
 Search among candidates for an integer model, compared on held-out samples.
 
-All share one profile and one set of Hessians. The value of a candidate is its signal-to-noise ratio minus a price for
-its time; a later one must be better by `LEAST_GAIN` than the simpler one before it.
+All share one profile and one set of Hessians.
 """
 
 from __future__ import annotations
@@ -13,10 +12,8 @@ from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from qdialect.calibration.annotations import annotate
-from qdialect.calibration.observer import value_names
 from qdialect.calibration.placement import Placement, place
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.rounding import (
@@ -30,14 +27,15 @@ from qdialect.calibration.rounding import (
     shifts_of,
 )
 from qdialect.calibration.samples import FEW, Noise, Samples
-from qdialect.calibration.sequential import MOST_PRODUCTS, kept_elements, products
+from qdialect.calibration.sequential import work_of
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as
-from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places, least_ratio
+from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places
 from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
+from qdialect.compiler.trials import Choice, Trial, better
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.ir.interface import main_of
@@ -47,119 +45,6 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
-
-LEAST_GAIN = 0.1
-"""dB by which a candidate must be better than the one before it."""
-WORTH = 0.3
-"""dB that one percent of the float model's time is worth."""
-DOUBT = 1.0
-"""Standard errors by which a candidate must also be better."""
-CAUTION = {"99.999": 0.3, "99.99": 2.0}
-"""Additional dB that a percentile must gain: clipped values may matter in data that calibration has not seen."""
-CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 20 / float(np.log(10))
-"""Ranges fitted to seen values, and their optimism on n samples in dB, times n: 2 / n in ln(noise) (Akaike 1974)."""
-NO_GAIN = 0.95
-"""Greatest fraction of the float model's expected time at which an integer model is worth its noise."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The decisions that distinguish candidates."""
-
-    range: str = "minmax"
-    rounding: str = "nearest"
-    """`nearest`, or `gptq`."""
-    bias: bool = False
-    """True if biases are corrected for the mean error of rounding."""
-    price: int = 100
-    """Factor on the cost of integer ops in placement, in percent."""
-    static: bool = True
-    """True for static ranges; otherwise only dynamically quantized kernels are used."""
-    sequential: bool = False
-    """True if biases are corrected sequentially, layer by layer."""
-    smooth: bool = False
-    """True if activations are smoothed (SmoothQuant)."""
-    tables: bool = False
-    """True if embedding tables are in 8 bits."""
-    kept: tuple[str, ...] = ()
-    """Names of nodes kept in float."""
-
-    def __str__(self) -> str:
-        """As the log says it."""
-        parts = [self.range, self.rounding]
-        parts += ["bias correction"] if self.bias else []
-        parts += ["sequential bias correction"] if self.sequential else []
-        parts += ["smoothing"] if self.smooth else []
-        parts += ["tables in 8 bits"] if self.tables else []
-        parts += [f"integers at {self.price} %"] if self.price != 100 else []
-        parts += [] if self.static else ["ranges at run time"]
-        parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
-        return ", ".join(parts)
-
-
-@dataclass
-class Trial:
-    """A candidate, built and measured."""
-
-    choice: Choice
-    noise: Noise | None
-    share: float
-    """Expected time as a fraction of the float model's."""
-    layers: int
-    """Number of linear ops in integers."""
-    casts: int
-    """Number of quantized tensors."""
-    float_time: float = 0.0
-    """Expected nanoseconds of the float model."""
-    softened: Noise | None = None
-    """Noise of a classifier's Softmax at a temperature at which no sample is certain."""
-
-    @property
-    def integer(self) -> bool:
-        """True if anything is in integers."""
-        return self.layers + self.casts > 0
-
-    @property
-    def ratio(self) -> float:
-        """Signal to noise on all measured samples, in dB."""
-        return self.noise.ratio() if self.noise is not None else float("nan")
-
-    @property
-    def pays(self) -> bool:
-        """True if the candidate is good enough not to be discarded for the float model."""
-        return self.noise is not None and self.share <= NO_GAIN and self.ratio >= least_ratio(self.share)
-
-    def value(self, count: int | None = None) -> float:
-        """Signal to noise on the first `count` samples minus the price of its time, in dB."""
-        caution, ratio = CAUTION.get(self.choice.range, 0.0), 0.0
-        if self.noise is not None:
-            ratio = self.noise.ratio(count)
-            caution += CAUTION_OF_FEW / self.noise.noise.size if self.choice.range in CLIPS else 0.0
-        return min(ratio, ENOUGH) - WORTH * 100 * self.share - caution
-
-    def __str__(self) -> str:
-        """As the log says it."""
-        ratio = "nothing measured" if self.noise is None else f"{self.ratio:.1f} dB"
-        return f"{self.choice}: {ratio}, {100 * self.share:.0f} % of the float time expected"
-
-    def beats(self, other: Trial, count: int | None = None) -> bool:
-        """True if this is significantly better than the simpler `other`."""
-        if self.noise is None or other.noise is None:
-            return False
-        if self.softened is not None and other.softened is not None:  # one sample may decide
-            if self.softened.ratio(count) < other.softened.ratio(count):
-                return False
-        doubt = self.noise.doubt(other.noise, count)
-        return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
-
-
-def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Trial:
-    """The best trial, or `now`, on the first `count` samples; any that pays is preferred to all that do not."""
-    paying = [trial for trial in trials if trial.pays]
-    if paying or now.pays:
-        trials = paying
-    best = max(trials, key=lambda t: t.value(count), default=now)
-    return best if best.pays > now.pays or best.beats(now, count) else now
 
 
 @dataclass
@@ -207,12 +92,12 @@ class Candidates:
         self._known: dict[str, dict[int, RoundedLayer]] = {}
         # The prepared module is already decomposed, and its kept nodes are marked.
         self.marked = replace(self.options, decompose=(), keep_float=())
-        most = max(FEW, int(MOST_PRODUCTS / max(self.products, 1.0)))
-        self.measured = self.samples.measured[:most]
+        self.work = work_of(self.module, elements_of(self.profile))
+        self.measured = self.samples.measured[: max(FEW, self.work.samples())]
         """The samples that candidates run on, the judging ones first."""
         self.judge = Judge(self.module, self.measured, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
-        self._tried: dict[Choice, Trial] = {}
+        self.tried: dict[Choice, Trial] = {}
         self.shifts: dict[Choice, dict[int, Array]] = {}
         """Bias corrections by layer, for choices with sequential correction."""
         self._same: dict[tuple[Choice, int], Trial] = {}
@@ -300,13 +185,13 @@ class Candidates:
 
     def attempt(self, choice: Choice) -> Trial:
         """Build and measure a candidate in QDQ form, from which its compiled form differs by at most a step."""
-        if (known := self._tried.get(choice)) is not None:
+        if (known := self.tried.get(choice)) is not None:
             return known
         self.show(f"trying {choice}")
         module, placement, weights = self._prepared(choice)
         key = replace(choice, price=100), _signature(placement)
         if (same := self._same.get(key)) is not None:
-            self._tried[choice] = same
+            self.tried[choice] = same
             return same
         count = len(placement.linear) + len(placement.dynamic)
         noise = soft = None
@@ -316,34 +201,12 @@ class Candidates:
         share = placement.cost / max(placement.float_cost, 1e-9)
         trial = Trial(choice, noise, share, count, len(placement.pairs), placement.float_cost, soft)
         self.log.append(str(trial))
-        self._tried[choice] = self._same[key] = trial
+        self.tried[choice] = self._same[key] = trial
         return trial
-
-    @property
-    def trials(self) -> Sequence[Trial]:
-        """All candidates that were tried."""
-        return [*self._tried.values()]
 
     def outputs_of(self, choice: Choice) -> list[list[Array]]:
         """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
-
-    @cached_property
-    def _elements(self) -> dict[SSAValue, int]:
-        """Number of elements of each tensor for one sample."""
-        counted = elements_of(self.profile)
-        return {value: counted.get(name, 0) for value, name in value_names(self.module).items()}
-
-    @cached_property
-    def products(self) -> float:
-        """Multiply-adds of the layers for one sample."""
-        results = {n: self._elements.get(op.results[0], 0) for n, op in self.layers.items()}
-        return products(self.module, results)
-
-    @cached_property
-    def kept_bytes(self) -> int:
-        """Bytes of one sample's tensors that sequential bias correction keeps, in float32."""
-        return 4 * kept_elements(self.module, self._elements)
 
     def finish(self, choice: Choice) -> Finished:
         """Build and compile a candidate."""

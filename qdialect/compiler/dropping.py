@@ -18,7 +18,8 @@ from qdialect.calibration.decisive import output_decisive_tensors
 from qdialect.calibration.layers import layer_of
 from qdialect.calibration.sensitivity import Budget, FloatPlan, Share, plan_floats
 from qdialect.calibration.switches import BudgetRunner, steps_of, with_switches
-from qdialect.compiler.candidates import Candidates, Finished, Trial
+from qdialect.compiler.candidates import Candidates, Finished
+from qdialect.compiler.trials import Trial
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.errors import UserError
@@ -91,7 +92,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     for one in floating, module:
         output_decisive_tensors(one, places)
     runner = BudgetRunner(with_switches(floating, module), candidates.memory)
-    each = len(runner.budget.sites) * candidates.products
+    each = len(runner.budget.sites) * candidates.work.products
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
     for count, row in enumerate(candidates.measured[:most]):
         candidates.show(f"noise budget, {count} samples")

@@ -22,7 +22,7 @@ from qdialect.calibration.ranges import check_range
 from qdialect.calibration.samples import FEW, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
-from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
+from qdialect.compiler.candidates import Candidates, Finished
 from qdialect.compiler.compilation import compile_as, run_passes
 from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
 from qdialect.compiler.judging import least_ratio, outputs
@@ -32,6 +32,7 @@ from qdialect.compiler.preparing import functions_apart, simplifying, unprofiled
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
 from qdialect.compiler.report import Report
+from qdialect.compiler.trials import NO_GAIN, Choice, Trial
 from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
@@ -108,11 +109,8 @@ class Quantized:
         if self.floating == NO_OP and not self.layers:
             return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
-            every = (
-                "no other layer is quantized"
-                if self.report.account.origin.is_quantized
-                else "every layer stays in float"
-            )
+            some = self.report.totals.integer
+            every = "no other layer is quantized" if some else "every layer stays in float"
             return [*lines, f"{every}: {self.floating}", *self.doubts]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
@@ -300,7 +298,7 @@ def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Tria
     """
     done = candidates.finish(best.choice)
     more = done.share - best.share
-    faster = [t for t in candidates.trials if t.integer and t.pays and t.share + more <= NO_GAIN]
+    faster = [t for t in candidates.tried.values() if t.integer and t.pays and t.share + more <= NO_GAIN]
     if fixed or done.share <= NO_GAIN or not faster:
         return best, done
     other = max(faster, key=Trial.value)

@@ -16,10 +16,11 @@ from qdialect.calibration.placement import DEQUANTIZE
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Row
-from qdialect.calibration.sequential import MOST_PRODUCTS, sequential_shifts
+from qdialect.calibration.sequential import sequential_shifts
 from qdialect.calibration.smoothing import ChannelStatistics, groups, smooth
 from qdialect.calibration.tables import Table, tables_of
-from qdialect.compiler.candidates import WORTH, Candidates, Choice, Trial, better
+from qdialect.compiler.candidates import Candidates
+from qdialect.compiler.trials import WORTH, Choice, Trial, better
 from qdialect.dialects.onnx_base import ConstantOp
 
 SAMPLES = 32
@@ -75,9 +76,7 @@ def corrected(candidates: Candidates, best: Trial) -> Trial:
     """`best`, or the same with sequentially corrected biases if that is better."""
     if best.noise is None or not best.integer:
         return best
-    products, memory = max(candidates.products, 1.0), candidates.memory
-    most = min(SAMPLES, int(MOST_PRODUCTS / products), memory // max(candidates.kept_bytes, 1))
-    rows = candidates.samples.steering[:most]
+    rows = candidates.samples.steering[: min(SAMPLES, candidates.work.kept_samples(candidates.memory))]
     if len(rows) < LEAST_SAMPLES:
         return best
     candidates.show("correcting biases")

@@ -11,11 +11,12 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.samples import Noise
-from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial, better
+from qdialect.compiler.candidates import Candidates, Finished
 from qdialect.compiler.judging import least_ratio
 from qdialect.compiler.quantize import _finished
 from qdialect.compiler.refining import best_beyond_chance
 from qdialect.compiler.report import Report
+from qdialect.compiler.trials import NO_GAIN, Choice, Trial, better
 
 
 def trial(ratio: float, share: float, *, static: bool = True) -> Trial:
@@ -56,7 +57,7 @@ def test_a_result_that_takes_too_long_gives_way_to_a_faster_one(excess: float, t
         share = next(one.share for one in trials if one.choice == choice) + excess
         return Finished(ModuleOp([]), cast(Report, None), 60.0, share)
 
-    candidates = cast(Candidates, SimpleNamespace(trials=trials, finish=finish))
+    candidates = cast(Candidates, SimpleNamespace(tried={t.choice: t for t in trials}, finish=finish))
     assert _finished(candidates, trials[0], fixed=False)[0] is trials[taken]
     assert _finished(candidates, trials[0], fixed=True)[0] is trials[0]
 

@@ -13,11 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise
-from qdialect.compiler.candidates import Candidates, Choice, Trial
+from qdialect.compiler.candidates import Candidates
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.judging import ENOUGH
 from qdialect.compiler.options import Calibration, Options
 from qdialect.compiler.quantize import prepare, quantize_module
+from qdialect.compiler.trials import Choice, Trial
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import session

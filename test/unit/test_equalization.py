@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.calibration.equalization import equalization_factors, equalize, pairs
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.switches import OutputRunner
-from qdialect.compiler.candidates import Candidates, Choice
+from qdialect.compiler.candidates import Candidates
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import prepare
+from qdialect.compiler.trials import Choice
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.values import constant_array
