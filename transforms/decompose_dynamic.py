@@ -1,20 +1,24 @@
 """
-Decompose run-time quantization and the integer sums behind it into float32 ops on the same integers.
+Decompose run-time quantization and the integer sums behind it into ops on the same integers in float32 or steps of 1.
 
     q, s, z = DynamicQuantizeLinear(x)  ->  s  = (max(x, 0) - min(x, 0)) / 255     1 for zeros alone
                                             z' = round(-min(x, 0) / s)     in [0, 255]: s is off by 2^-23 of it
-                                            q' = clip(round(x / s) + z', 0, 255) - z'
-    Cast(sum(q, w, z, wz))              ->  product(q', w - wz)
+                                            q' = round(x / s) + z'             saturated to [0, 255]
+    Cast(sum(q, w, z, wz))  ->  product(q' - z', w - wz)                            1. a small sum, or not as in 2
+                            ->  product(qcast(q'), w : wz) - z' * sum(w - wz)       2. both types of scale 1
 
-For targets that convert the operands of such sums in each run and compute in float.
+For targets that convert the operands of such sums in each run and compute in float, but compute products of types of
+constant scale in integers. 2 is for products of matrices and convolutions without pads, which would be z', and without
+groups; it takes more ops, so that small sums are faster in float.
 
-Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did. Scale and zero
-point are those of onnxruntime's kernel, bit for bit, but a range whose step is no normal number, which runtimes may
-take for 0, is widened to one whose step is.
+Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did, in 2 by one part in 2^24
+of the largest sum without zero point. Scale and zero point are those of onnxruntime's kernel, bit for bit, but a range
+whose step is no normal number, which runtimes may take for 0, is widened to one whose step is.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +28,8 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, tensor_type, with_element
+from qdialect.dialects.onnx_types import element_of, shape_of, tensor_type, with_element
+from qdialect.dialects.quant import QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
@@ -33,6 +38,7 @@ from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
 from qdialect.promises.linear import LINEAR, IntegerProduct
+from qdialect.promises.window import Window
 from qdialect.reasons import FLOAT_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -40,6 +46,8 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 TINY = np.finfo(np.float32).smallest_normal
+AS_IS = UniformType.per_tensor(Storage.of("u8"), 1.0, 0)
+"""The type of integers that stand for themselves."""
 OTHER_READER = Blocked("second-consumer", "the integers have users other than sums that are cast to float")
 
 
@@ -50,31 +58,68 @@ class _Product(NamedTuple):
     name: str
     """Name of the op on floats."""
     casts: list[OnnxOp]
-    weight: Array
-    """The weight minus its zero point, float32."""
+    stored: Array
+    """The weight."""
+    zeros: Array
+    """Its zero point, or one for each output channel."""
+    axis: int
+    """The weight's axis of output channels."""
+
+    @property
+    def weight(self) -> Array:
+        """The weight minus its zero point, float32."""
+        axis = self.axis if self.zeros.ndim else None
+        return numerics.dequantize(self.stored, np.float32(1), self.zeros, axis=axis)
+
+    def is_plain(self) -> bool:
+        """True if the zero point of the activation adds one number to each output channel, in int32."""
+        window = self.op.get_trait(Window)
+        if window is None:
+            is_even = self.stored.ndim == 2
+        else:
+            pads = window.pads(self.op)
+            is_even = window.groups(self.op) == 1 and pads is not None and not any(map(any, pads))
+        if not is_even:
+            return False
+        sums = numerics.accumulator_bound(self.stored, 0, 255, 0, self.zeros, self.axis)
+        return bool((sums <= numerics.INT32_MAX).all())
+
+    def multiply_adds(self) -> int:
+        """Of a plain sum, with sizes that are not known as 1."""
+        shape = shape_of(self.op.results[0].type) or ()
+        results = prod(max(size, 1) for size in shape)
+        return self.stored.size * max(1, results // self.stored.shape[self.axis])
 
 
 class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
-    """Run-time quantization whose integers are used by sums alone, with weights of at most `elements` elements."""
+    """
+    Run-time quantization whose integers are used by sums alone: with weights of at most `elements` elements, or plain
+    ones of at least `work` multiply-adds.
+    """
 
-    def __init__(self, elements: int):
-        self._elements = elements
+    def __init__(self, elements: int, work: int):
+        self._elements, self._work = elements, work
 
     def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> None:
         if element_of(op.operands[0].type) != f32:
             return
         users = list(dict.fromkeys(use.operation for value in op.results[::2] for use in value.uses))
-        products: list[_Product] = []
+        whole: list[_Product] = []
+        rest: list[_Product] = []
         for user in users:
             product = unblocked(self._product(user, op) if isinstance(user, OnnxOp) else OTHER_READER)
-            products.append(product)
-        if not products:
+            (whole if self._is_whole(product) else rest).append(product)
+        if not users:
             return
         nodes = Nodes(op)
-        step, integers = _quantized(nodes, op.operands[0])
+        step, shift, stored = _quantized(nodes, op.operands[0])
+        cast = nodes.append(QuantizeOp(stored, AS_IS)) if whole else stored
+        real = _saturated(nodes, stored, shift) if rest else stored
         rewriter.insert_before(op, nodes.ops)
-        for product in products:
-            rewriter.note(_in_float(product, integers, rewriter), FLOAT_SUMS)
+        for product in whole:
+            _in_integers(product, cast, shift, rewriter)
+        for product in rest:
+            rewriter.note(_in_float(product, real, rewriter), FLOAT_SUMS)
         if op.parent is not None:  # else erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
 
@@ -97,18 +142,21 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         zeros = np.zeros((), np.int8) if zero is None else constant_array(zero)
         if weight is None or zeros is None or zeros.ndim > 1:
             return Blocked("computed-weight", "the weight is computed, or a zero point of it")
-        if weight.size > self._elements:
+        axis = LINEAR["", promise.name].output_axis(user, weight.ndim)
+        product = _Product(user, promise.name, conversions, weight, zeros, axis)
+        if weight.size > self._elements and not self._is_whole(product):
             return Blocked(
                 "large-weight", f"the file would grow by three bytes for each of {weight.size} weights"
             )
-        axis = LINEAR["", promise.name].output_axis(user, weight.ndim) if zeros.ndim else None
-        return _Product(
-            user, promise.name, conversions, numerics.dequantize(weight, np.float32(1), zeros, axis=axis)
-        )
+        return product
+
+    def _is_whole(self, product: _Product) -> bool:
+        """True if a sum is faster on integers of types."""
+        return product.is_plain() and product.multiply_adds() >= self._work
 
 
-def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The scale, and the integers minus their zero point, as float32."""
+def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The scale, the zero point and the integers before they are saturated, as float32."""
     scalar = tensor_type(f32, ())
     zero, one, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 1, 255, TINY))
 
@@ -122,8 +170,35 @@ def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
     step = add("Max", add("Div", reach := add("Sub", high, low), most), tiny)
     step = add("Where", nodes.add("Equal", [reach, zero], tensor_type(IntegerType(1), ())), one, step)
     shift = add("Round", add("Neg", add("Div", low, step)))
-    stored = add("Clip", add("Add", add("Round", add("Div", x, step)), shift), zero, most)
-    return step, add("Sub", stored, shift)
+    return step, shift, add("Add", add("Round", add("Div", x, step)), shift)
+
+
+def _saturated(nodes: Nodes, stored: SSAValue, shift: SSAValue) -> SSAValue:
+    """The integers minus their zero point."""
+    bounds = [nodes.constant(np.float32(bound)) for bound in (0, 255)]
+    return nodes.add("Sub", [nodes.add("Clip", [stored, *bounds], stored.type), shift], stored.type)
+
+
+def _in_integers(product: _Product, x: SSAValue, shift: SSAValue, rewriter: Rewriter) -> None:
+    """The sum on types of scale 1, less what the zero point of the activation adds to it."""
+    op, axis, name, stored = product.op, product.axis, wish(product.op.operands[1]), product.stored
+    nodes, scales = Nodes(op), np.ones(product.zeros.shape, np.float32)
+    type = UniformType.along(
+        Storage.of("i8" if stored.dtype == np.int8 else "u8"), axis, scales, product.zeros
+    )
+    weight = nodes.constant(stored, name=name, type=tensor_type(type, stored.shape))
+    result = with_element(op.results[0].type, f32)
+    sums = nodes.append(op_named("", product.name).build([x, weight], [result], op.onnx_attributes))
+    others = tuple(k for k in range(stored.ndim) if k != axis)
+    channels = product.weight.sum(axis=others, dtype=np.float32)
+    if op.get_trait(Window) is not None:
+        channels = channels.reshape(-1, *[1] * (stored.ndim - 2))
+    added = nodes.constant(channels, name=f"{name}_sums")
+    extra = nodes.add("Mul", [shift, added], tensor_type(f32, channels.shape))
+    last = nodes.add("Sub", [sums, extra], result)
+    rewriter.insert_before(op, nodes.ops)
+    for cast in product.casts:
+        rewriter.replace(cast, [], [last])
 
 
 def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Operation:
@@ -142,13 +217,13 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Oper
 class DecomposeDynamicPass(RewritePass):
     name = "decompose-dynamic"
     exactness = Exactness.CLOSE
-    rewrite = (
-        "Cast(sum(DynamicQuantizeLinear(x), w)) -> product(clip(round(x / s) + z, 0, 255) - z, w): in float32"
-    )
+    rewrite = "Cast(sum(DynamicQuantizeLinear(x), w)) -> product(qcast(round(x / s) + z), w) - z * sum(w)"
 
     target: str = "openvino"
     elements: int = 1 << 20
     """Greatest number of elements of a weight that is written in float32."""
+    work: int = 1 << 16
+    """Least number of multiply-adds of a sum that is written on integers of types; sizes that are not known are 1."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [DecomposeDynamic(self.elements)] if target(self.target).float_sums else []
+        return [DecomposeDynamic(self.elements, self.work)] if target(self.target).float_sums else []

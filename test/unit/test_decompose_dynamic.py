@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
+from onnx.numpy_helper import from_array
 from onnx.parser import parse_model
 
 from qdialect.compiler.compilation import compile
@@ -57,3 +58,48 @@ def test_a_step_that_is_no_normal_number_is_widened(number: float):
     scale, integers = run(export_model(module), {"x": np.full((2, 1), number, np.float32)})
     assert scale == np.finfo(np.float32).smallest_normal
     assert (integers == np.rint(np.float32(number) / scale)).all()
+
+
+def product(inputs: int, outputs: int, rows: str = "2", zero: str = "") -> ModelProto:
+    """A sum over so many inputs, its weight an input of the text's reader."""
+    point = ", wz" if zero else ""
+    return parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[{rows},{inputs}] x) => (float[{rows},{outputs}] y) <{zero}float k = {{0.125}}> {{
+            q, s, z = DynamicQuantizeLinear(x)
+            p = MatMulInteger(q, w, z{point})
+            f = Cast<to = 1>(p)
+            t = Mul(s, k)
+            y = Mul(f, t)
+        }}""")
+
+
+@pytest.mark.parametrize("zero", ["", "uint8 wz = {131}, "])
+@pytest.mark.parametrize("offset", [-3.0, 0.0, 3.0])
+def test_a_large_sum_is_of_integers_and_the_same(zero: str, offset: float):
+    original = product(256, 256, "n", zero)
+    low, dtype = (8, np.uint8) if zero else (-127, np.int8)
+    weight = RANDOM.integers(low, low + 247, (256, 256)).astype(dtype)
+    original.graph.initializer.append(from_array(weight, "w"))
+    feeds = {"x": RANDOM.normal(size=(5, 256)).astype(np.float32) + np.float32(offset)}
+    (kernels,) = run(original, feeds)
+    module = import_model(original)
+    compile(module, "openvino")
+    written = export_model(module)
+    stored = {one.name: one for one in written.graph.initializer}
+    assert any(one.data_type == TensorProto.INT8 and one.dims[1:] == [256] for one in stored.values())
+    assert not any(
+        one.data_type == TensorProto.FLOAT and list(one.dims) == [256, 256] for one in stored.values()
+    )
+    (ours,) = run(written, feeds)
+    np.testing.assert_allclose(ours, kernels, rtol=0, atol=1e-5 * np.abs(kernels).max())
+
+
+@pytest.mark.parametrize(("largest", "is_whole"), [(100, True), (127, False)])
+def test_a_sum_that_may_exceed_int32_stays_in_float(largest: int, is_whole: bool):
+    """70,000 inputs of 255 and 100 are 1.8e9, of 127 2.3e9."""
+    original = product(70_000, 1)
+    original.graph.initializer.append(from_array(np.full((70_000, 1), largest, np.int8), "w"))
+    module = import_model(original)
+    compile(module, "openvino")
+    ops = [node.op_type for node in export_model(module).graph.node]
+    assert ("QuantizeLinear" in ops) is is_whole
