@@ -8,8 +8,8 @@ Decompose run-time quantization and the integer sums behind it into ops on the s
                             ->  product(qcast(q'), w : wz) - z' * sum(w - wz)       2. both types of scale 1
 
 For targets that convert the operands of such sums in each run and compute in float, but compute products of types of
-constant scale in integers. 2 is for products of matrices and convolutions without pads, which would be z', and without
-groups; it takes more ops, so that small sums are faster in float.
+constant scale in integers. 2 is for products of matrices and convolutions without groups; it takes more ops, so that
+small sums are faster in float. What a convolution pads with is the zero point: round(x / s) is padded with zeros.
 
 Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did, in 2 by one part in 2^24
 of the largest sum without zero point. Scale and zero point are those of onnxruntime's kernel, bit for bit, but a range
@@ -28,7 +28,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, shape_of, tensor_type, with_element
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type, with_element
 from qdialect.dialects.quant import QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
@@ -46,6 +46,7 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 TINY = np.finfo(np.float32).smallest_normal
+Pads = tuple[tuple[int, int], ...]
 AS_IS = UniformType.per_tensor(Storage.of("u8"), 1.0, 0)
 """The type of integers that stand for themselves."""
 OTHER_READER = Blocked("second-consumer", "the integers have users other than sums that are cast to float")
@@ -71,15 +72,18 @@ class _Product(NamedTuple):
         axis = self.axis if self.zeros.ndim else None
         return numerics.dequantize(self.stored, np.float32(1), self.zeros, axis=axis)
 
+    @property
+    def pads(self) -> Pads | None:
+        """Elements that a convolution adds before and after each axis; empty if none; None if they are not known."""
+        window = self.op.get_trait(Window)
+        pads = () if window is None else window.pads(self.op)
+        return pads if pads is None or any(map(any, pads)) else ()
+
     def is_plain(self) -> bool:
         """True if the zero point of the activation adds one number to each output channel, in int32."""
         window = self.op.get_trait(Window)
-        if window is None:
-            is_even = self.stored.ndim == 2
-        else:
-            pads = window.pads(self.op)
-            is_even = window.groups(self.op) == 1 and pads is not None and not any(map(any, pads))
-        if not is_even:
+        is_one = self.stored.ndim == 2 if window is None else window.groups(self.op) == 1
+        if not is_one or self.pads is None:
             return False
         sums = numerics.accumulator_bound(self.stored, 0, 255, 0, self.zeros, self.axis)
         return bool((sums <= numerics.INT32_MAX).all())
@@ -112,12 +116,14 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         if not users:
             return
         nodes = Nodes(op)
-        step, shift, stored = _quantized(nodes, op.operands[0])
-        cast = nodes.append(QuantizeOp(stored, AS_IS)) if whole else stored
-        real = _saturated(nodes, stored, shift) if rest else stored
+        step, shift, rounded = _quantized(nodes, op.operands[0])
+        casts = {
+            pads: _cast(nodes, rounded, shift, pads) for pads in dict.fromkeys(p.pads or () for p in whole)
+        }
+        real = _saturated(nodes, rounded, shift) if rest else rounded
         rewriter.insert_before(op, nodes.ops)
         for product in whole:
-            _in_integers(product, cast, shift, rewriter)
+            _in_integers(product, casts[product.pads or ()], shift, rewriter)
         for product in rest:
             rewriter.note(_in_float(product, real, rewriter), FLOAT_SUMS)
         if op.parent is not None:  # else erased with its last user
@@ -156,7 +162,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
 
 
 def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """The scale, the zero point and the integers before they are saturated, as float32."""
+    """The scale, the zero point and round(x / s), as float32."""
     scalar = tensor_type(f32, ())
     zero, one, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 1, 255, TINY))
 
@@ -170,13 +176,25 @@ def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]
     step = add("Max", add("Div", reach := add("Sub", high, low), most), tiny)
     step = add("Where", nodes.add("Equal", [reach, zero], tensor_type(IntegerType(1), ())), one, step)
     shift = add("Round", add("Neg", add("Div", low, step)))
-    return step, shift, add("Add", add("Round", add("Div", x, step)), shift)
+    return step, shift, add("Round", add("Div", x, step))
 
 
-def _saturated(nodes: Nodes, stored: SSAValue, shift: SSAValue) -> SSAValue:
+def _saturated(nodes: Nodes, rounded: SSAValue, shift: SSAValue) -> SSAValue:
     """The integers minus their zero point."""
     bounds = [nodes.constant(np.float32(bound)) for bound in (0, 255)]
+    stored = nodes.add("Add", [rounded, shift], rounded.type)
     return nodes.add("Sub", [nodes.add("Clip", [stored, *bounds], stored.type), shift], stored.type)
+
+
+def _cast(nodes: Nodes, rounded: SSAValue, shift: SSAValue, pads: Pads) -> SSAValue:
+    """The integers, with so many zero points around them, as a type."""
+    if pads:
+        ends = [(0, 0), (0, 0), *pads]
+        sizes = shape_of(rounded.type) or (DYNAMIC,) * len(ends)
+        padded = [DYNAMIC if n == DYNAMIC else n + sum(more) for n, more in zip(sizes, ends, strict=True)]
+        listed = nodes.ints([end[k] for k in (0, 1) for end in ends], "pads")
+        rounded = nodes.add("Pad", [rounded, listed], padded)
+    return nodes.append(QuantizeOp(nodes.add("Add", [rounded, shift], rounded.type), AS_IS))
 
 
 def _in_integers(product: _Product, x: SSAValue, shift: SSAValue, rewriter: Rewriter) -> None:
@@ -188,7 +206,8 @@ def _in_integers(product: _Product, x: SSAValue, shift: SSAValue, rewriter: Rewr
     )
     weight = nodes.constant(stored, name=name, type=tensor_type(type, stored.shape))
     result = with_element(op.results[0].type, f32)
-    sums = nodes.append(op_named("", product.name).build([x, weight], [result], op.onnx_attributes))
+    kept = {k: v for k, v in op.onnx_attributes.items() if not (product.pads and k in ("pads", "auto_pad"))}
+    sums = nodes.append(op_named("", product.name).build([x, weight], [result], kept))
     others = tuple(k for k in range(stored.ndim) if k != axis)
     channels = product.weight.sum(axis=others, dtype=np.float32)
     if op.get_trait(Window) is not None:

@@ -21,8 +21,8 @@
 // CHECK-NEXT: %[[Z:.*]] = onnx.Round(%[[D]])
 // CHECK-NEXT: %[[F:.*]] = onnx.Div(%x, %[[S]])
 // CHECK-NEXT: %[[G:.*]] = onnx.Round(%[[F]])
-// CHECK-NEXT: %[[H:.*]] = onnx.Add(%[[G]], %[[Z]])
-// CHECK: %[[I:.*]] = onnx.Clip(%[[H]], %{{.*}}, %{{.*}})
+// CHECK: %[[H:.*]] = onnx.Add(%[[G]], %[[Z]])
+// CHECK-NEXT: %[[I:.*]] = onnx.Clip(%[[H]], %{{.*}}, %{{.*}})
 // CHECK-NEXT: %[[Q:.*]] = onnx.Sub(%[[I]], %[[Z]])
 // CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-1.0, 4.0, 1.0, 6.0, 3.0, 8.0] : tensor<3x2xf32>>}
 // CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%[[Q]], %[[V]]) : (tensor<?x3xf32>, tensor<3x2xf32>) -> tensor<?x2xf32>

@@ -103,3 +103,23 @@ def test_a_sum_that_may_exceed_int32_stays_in_float(largest: int, is_whole: bool
     compile(module, "openvino")
     ops = [node.op_type for node in export_model(module).graph.node]
     assert ("QuantizeLinear" in ops) is is_whole
+
+
+@pytest.mark.parametrize("pads", ["pads = [1, 1, 1, 1]", 'auto_pad = "SAME_LOWER", strides = [2, 2]'])
+def test_a_convolution_is_padded_with_the_zero_point(pads: str):
+    original = parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[n,16,12,12] x) => (float[n,16,h,w] y) {{
+            q, s, z = DynamicQuantizeLinear(x)
+            p = ConvInteger<{pads}>(q, w, z)
+            f = Cast<to = 1>(p)
+            y = Mul(f, s)
+        }}""")
+    weight = RANDOM.integers(-127, 128, (16, 16, 3, 3)).astype(np.int8)
+    original.graph.initializer.append(from_array(weight, "w"))
+    feeds = {"x": RANDOM.normal(size=(2, 16, 12, 12)).astype(np.float32) + np.float32(1)}
+    (kernels,) = run(original, feeds)
+    module = import_model(original)
+    compile(module, "openvino")
+    written = export_model(module)
+    assert {"QuantizeLinear", "Pad"} <= {node.op_type for node in written.graph.node}
+    np.testing.assert_allclose(run(written, feeds)[0], kernels, rtol=0, atol=1e-5 * np.abs(kernels).max())
