@@ -66,7 +66,9 @@ COMPUTED_PADS = Blocked("computed-parameter", "the pads are computed")
 COMPUTED_PAD_VALUE = Blocked("computed-pad-value", "the value that Pad inserts is computed at run time")
 COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
 FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
-FLOAT_SUMS = Blocked("float-sums", "the target computes sums of dynamically quantized values in float")
+FLOAT_SUMS = Blocked(
+    "float-sums", "dynamically quantized values: the target is faster in float, or computes in float"
+)
 GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
 GROUPED = Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
 INEXACT_ARITHMETIC = Blocked(

@@ -125,9 +125,7 @@ def _raising(r: Request) -> Iterator[Stage]:
 def _apart(r: Request) -> Iterator[Stage]:
     """Decomposition of requested ops and of ops whose parts the target computes, before casts move."""
     if r.target.float_sums and r.form == "qdq":
-        yield _stage(
-            "decompose-dynamic", "the target computes such sums in float as they are", target=r.target.name
-        )
+        yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
     if apart := (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ())):
         yield _stage("decompose", "requested ops, and ops with an internal loop", ops=apart)
     if not r.is_exact:

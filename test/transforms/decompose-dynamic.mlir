@@ -34,7 +34,7 @@ func.func @product(%x: tensor<?x3xf32>) -> tensor<?x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
   %wz = onnx.Constant() {value = #onnx.tensor<[2, -2] : tensor<2xi8>>} : () -> tensor<2xi8>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<?x3xf32>) -> (tensor<?x3xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{the target computes sums of dynamically quantized values in float [decompose-dynamic: float-sums]}}
+  // expected-remark@+1 {{dynamically quantized values: the target is faster in float, or computes in float [decompose-dynamic: float-sums]}}
   %p = onnx.MatMulInteger(%q, %w, %z, %wz) : (tensor<?x3xui8>, tensor<3x2xi8>, tensor<ui8>, tensor<2xi8>) -> tensor<?x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<?x2xi32>) -> tensor<?x2xf32>
   %y = onnx.Mul(%f, %s) : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x2xf32>
@@ -48,7 +48,7 @@ func.func @convolution(%x: tensor<2x1x5x4xf32>) -> (tensor<2x1x5x4xf32>, tensor<
   %w = onnx.Constant() {value = #onnx.tensor<[128, 255] : tensor<1x1x2x1xui8>>} : () -> tensor<1x1x2x1xui8>
   %wz = onnx.Constant() {value = #onnx.tensor<[130] : tensor<ui8>>} : () -> tensor<ui8>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<2x1x5x4xf32>) -> (tensor<2x1x5x4xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{the target computes sums of dynamically quantized values in float [decompose-dynamic: float-sums]}}
+  // expected-remark@+1 {{dynamically quantized values: the target is faster in float, or computes in float [decompose-dynamic: float-sums]}}
   %p = onnx.ConvInteger(%q, %w, %z, %wz) {pads = array<i64: 1, 0, 0, 0>} : (tensor<2x1x5x4xui8>, tensor<1x1x2x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<2x1x5x4xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<2x1x5x4xi32>) -> tensor<2x1x5x4xf32>
   func.return %f, %s : tensor<2x1x5x4xf32>, tensor<f32>
