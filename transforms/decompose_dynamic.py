@@ -211,7 +211,8 @@ def _in_integers(product: _Product, x: SSAValue, shift: SSAValue, rewriter: Rewr
     others = tuple(k for k in range(stored.ndim) if k != axis)
     channels = product.weight.sum(axis=others, dtype=np.float32)
     if op.get_trait(Window) is not None:
-        channels = channels.reshape(-1, *[1] * (stored.ndim - 2))
+        # of the result's rank: else OpenVINO reorders the result, up to half of the time of a net
+        channels = channels.reshape(1, -1, *[1] * (stored.ndim - 2))
     added = nodes.constant(channels, name=f"{name}_sums")
     extra = nodes.add("Mul", [shift, added], tensor_type(f32, channels.shape))
     last = nodes.add("Sub", [sums, extra], result)

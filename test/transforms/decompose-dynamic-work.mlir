@@ -48,7 +48,7 @@ func.func @unmoved_small(%x: tensor<?x3xf32>) -> tensor<?x2xf32> {
 // CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[A]]
 // CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[128, 255] : tensor<1x1x2x1xui8>>} : () -> tensor<1x1x2x1x!quant.uniform<u8:f32, 1.0:130>>
 // CHECK-NEXT: onnx.Conv(%[[Q]], %[[W]], _) : {{.*}} -> tensor<2x1x4x4xf32>
-// CHECK-NEXT: onnx.Constant() {value = #onnx.tensor<[123.0] : tensor<1x1x1xf32>>}
+// CHECK-NEXT: onnx.Constant() {value = #onnx.tensor<[123.0] : tensor<1x1x1x1xf32>>}
 // CHECK: onnx.Conv(%[[P]], %{{.*}}, _) {dilations = array<i64: 1, 1>} : {{.*}} -> tensor<2x1x5x6xf32>
 func.func @convolutions(%x: tensor<2x1x5x4xf32>) -> (tensor<2x1x4x4xf32>, tensor<2x1x5x6xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[128, 255] : tensor<1x1x2x1xui8>>} : () -> tensor<1x1x2x1xui8>
