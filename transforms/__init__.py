@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from pkgutil import iter_modules
+from os import listdir
 
 from xdsl.passes import ModulePass
 
-NAMES = tuple(sorted(one.name.replace("_", "-") for one in iter_modules(__path__)))
+_FILES = sorted(name for name in listdir(__path__[0]) if name.endswith(".py") and name != "__init__.py")
+NAMES = tuple(name.removesuffix(".py").replace("_", "-") for name in _FILES)
 """A flag for each module of this folder."""
 
 

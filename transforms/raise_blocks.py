@@ -34,7 +34,7 @@ from qdialect.ir.values import is_float32, static_shape
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array
 from qdialect.numerics.grouping import BITS, in_blocks, rows_alike
-from qdialect.oracle.session import evaluate
+from qdialect.oracle import session
 from qdialect.patterns.multiplied import Constants, Integers
 from qdialect.patterns.targeted import TargetPass
 from qdialect.patterns.weight_only import KERNEL, fits_kernel, write_kernel
@@ -189,7 +189,7 @@ def _evaluated(weight: SSAValue, unit: OnnxOp, moves: Sequence[Move]) -> tuple[A
     try:
         if len(parts) < len(ops):
             return None
-        values = evaluate([*parts, *drafts], [weight, scales])
+        values = session.evaluate([*parts, *drafts], [weight, scales])
         return values[weight].array(), values[scales].array()
     except UserError:
         return None

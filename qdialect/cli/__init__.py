@@ -46,9 +46,10 @@ def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
             from qdialect.cli.later import put_off_modules
 
             put_off_modules()  # first of all: dataclasses import some
-            from qdialect.cli.start import put_off_methods_of_dataclasses
+            from qdialect.cli.start import put_off_methods_of_dataclasses, put_off_texts_of_named_tuples
 
             put_off_methods_of_dataclasses()
+            put_off_texts_of_named_tuples()
         status = run()
     except KeyboardInterrupt as error:
         print(f"error: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)

@@ -1,10 +1,12 @@
 """`Parser`: an argument parser with suggestions for unknown words, and options with optional values."""
 
 import argparse
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from qdialect.errors import did_you_mean
 
@@ -19,8 +21,27 @@ def _hint(word: str, known: Iterable[str]) -> str:
     return f"; {near}" if near else ""
 
 
+def _columns() -> int:
+    """Columns of the terminal, as `shutil.get_terminal_size`, whose import takes longer than parsing arguments."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # pyright: ignore
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
+class _Formatter(argparse.HelpFormatter):
+    def __init__(self, prog: str):
+        super().__init__(prog, width=_columns() - 2)  # as the base class, which asks `shutil`
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that suggests the most similar word for an unknown one."""
+
+    def __init__(self, *arguments: Any, **named: Any):
+        super().__init__(*arguments, formatter_class=_Formatter, **named)
 
     def error(self, message: str) -> NoReturn:
         if (choice := _CHOICE.search(message)) is not None:

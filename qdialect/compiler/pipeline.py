@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from xdsl.passes import ModulePass
 
+from qdialect.compiler import pipeline_text
 from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
 from qdialect.compiler.options import FORMS, LEVELS, UPSTREAM_FORMS, Options
-from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline, step_text
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.rewriting.passes import Composed, RewritePass, composable, exactness_of, parts_of
@@ -318,7 +318,7 @@ def _with_target_stages(target: Target, phase: str, stages: Sequence[Stage]) -> 
     merged = list(stages)
     for one in (one for one in target.stages if one.phase == phase):
         where = f"the stage '{one.run}' of target '{target.name}'"
-        steps = parse_pipeline(one.run, get_available_passes())
+        steps = pipeline_text.parse_pipeline(one.run, pipeline_text.get_available_passes())
         if len(steps) != 1:
             raise UserError(f"{where} names {len(steps)} passes", "write a stage for each")
         if not isinstance(getattr(steps[0], "exactness", None), Exactness):
@@ -392,7 +392,7 @@ def phases_text(phases: Iterable[Phase]) -> str:
         lines.append(f"  // {phase.name}: {phase.aim}")
         for stage in phase.stages:
             needs = f" [needs {', '.join(stage.needs)}]" if stage.needs else ""
-            spec = f"{step_text(stage.step)},"
+            spec = f"{pipeline_text.step_text(stage.step)},"
             lines.append(f"  {spec:<40} // {stage.because}{needs}")
     last = len(lines) - 1
     lines[last] = lines[last].replace(", ", "  ", 1)

@@ -20,9 +20,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from qdialect import numerics
+from qdialect.dialects import quant_text
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
-from qdialect.dialects.quant_text import scale_texts
 from qdialect.errors import UserError
 from qdialect.ir.values import under
 from qdialect.numerics import Array
@@ -55,14 +55,14 @@ class IntegerInterface:
 
     def as_json(self) -> dict[str, object]:
         """Scale and zero point, as lists with their axis where they are per axis."""
-        scales = [float(text) for text in scale_texts(self.scales)]
+        scales = [float(text) for text in quant_text.scale_texts(self.scales)]
         if self.axis is None:
             return {"scale": scales[0], "zero_point": int(self.zero_points)}
         return {"scale": scales, "zero_point": self.zero_points.tolist(), "axis": self.axis}
 
     def __str__(self) -> str:
         if self.axis is None:
-            return f"scale {scale_texts(self.scales)[0]}, zero point {int(self.zero_points)}"
+            return f"scale {quant_text.scale_texts(self.scales)[0]}, zero point {int(self.zero_points)}"
         return f"{self.scales.size} scales along axis {self.axis}"
 
 

@@ -18,10 +18,8 @@ from qdialect.onnx_io.external import TOO_LARGE, ExternalWriter, check_sources, 
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import Model, inline_functions, read_message, read_model
 from qdialect.onnx_io.wire import join
-from qdialect.text.assembly import print_module
-from qdialect.text.reading import read_text
+from qdialect.text import assembly, reading, weights
 from qdialect.text.upstream import is_upstream, write_upstream
-from qdialect.text.weights import WeightsFile
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -86,7 +84,7 @@ def _load_text(path: Path) -> ModuleOp:
         raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
     except UnicodeDecodeError as error:
         raise UserError(f"'{path}' is not text, byte {error.start} is not UTF-8") from None
-    return read_text(text, str(path), path.parent)
+    return reading.read_text(text, str(path), path.parent)
 
 
 def to_model(module: ModuleOp) -> ModelProto:
@@ -164,9 +162,9 @@ def save_text(
         check_sources(module, path, beside)
     text = StringIO()
     with Outputs() as outputs:
-        weights = WeightsFile(outputs, beside)
+        large = weights.WeightsFile(outputs, beside)
         for number, module in enumerate(modules):
             text.write("// -----\n" if number else "")
-            constants = "inline" if inline else weights
-            print_module(module, text, generic=generic, locations=True, constants=constants)
+            constants = "inline" if inline else large
+            assembly.print_module(module, text, generic=generic, locations=True, constants=constants)
         outputs.create(path).write(text.getvalue().encode())

@@ -42,7 +42,7 @@ from qdialect.onnx_io.shapes import (
     is_typed,
     reads_outer_list,
 )
-from qdialect.oracle.session import evaluate
+from qdialect.oracle import session
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.promises.copies import Copies
@@ -180,7 +180,7 @@ def _values(
 ) -> dict[SSAValue, TensorAttr]:
     """The results of `needed`, in one run; if that fails, one by one, so that a failing op does not affect others."""
     try:
-        values = evaluate(ops, [r for op in needed for r in op.results])
+        values = session.evaluate(ops, [r for op in needed for r in op.results])
         for result, value in values.items():
             if value.type.get_shape() != static_shape(result):
                 raise UserError(f"the computed shape of {_called(result)} differs from the stated one")
@@ -324,7 +324,7 @@ def run_beside(op: Operation, ops: Sequence[Operation], outputs: Sequence[SSAVal
     insert_before(op, *ops)
     try:
         computed = [one for one in ops if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp)]
-        return [tensor.array() for tensor in evaluate(computed, outputs).values()]
+        return [tensor.array() for tensor in session.evaluate(computed, outputs).values()]
     finally:
         for one in reversed(ops):
             remove(one)

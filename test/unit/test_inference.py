@@ -25,8 +25,8 @@ from qdialect.ir.interface import main_of
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.oracle import session as oracle
 from qdialect.oracle.session import session
-from qdialect.patterns import computing
 from qdialect.transforms.infer_shapes import InferShapesPass
 
 
@@ -205,13 +205,13 @@ def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
 def test_each_list_is_computed_once(monkeypatch: pytest.MonkeyPatch):
     """Layer by layer a list says the size of the next, and all of them hang on one chain of sums."""
     computed: list[int] = []
-    evaluate = computing.evaluate
+    evaluate = oracle.evaluate
 
     def counted(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
         computed.append(len(ops))
         return evaluate(ops, outputs)
 
-    monkeypatch.setattr(computing, "evaluate", counted)
+    monkeypatch.setattr(oracle, "evaluate", counted)
     layers = 40
     nodes = [helper.make_node("Add", ["one", "none"], ["l0"])]
     for k in range(layers):

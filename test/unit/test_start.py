@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 DEFINED = """
-import dataclasses, sys
+import dataclasses, sys, typing
 if sys.argv[1] == "put off":
-    from qdialect.cli.start import put_off_methods_of_dataclasses
+    from qdialect.cli.start import put_off_methods_of_dataclasses, put_off_texts_of_named_tuples
     put_off_methods_of_dataclasses()
+    put_off_texts_of_named_tuples()
 compiled = 0
 def counting(*arguments):
     global compiled
@@ -48,8 +49,24 @@ class Odd:
     def __post_init__(self, y):
         self.x += y
 
+class Pair(typing.NamedTuple):
+    one: "int"
+    other: "list[Odd]" = []
+    last: "str" = "z"
+
+class Alone(typing.NamedTuple):
+    one: int
+
+class Nothing(typing.NamedTuple):
+    pass
+
+@dataclasses.dataclass(order=True)
+class Empty:
+    pass
+
 assert not compiled, compiled
-for _ in range(20):  # the last times by the compiled methods
+print(typing.get_type_hints(Pair), Pair._field_defaults, Pair.__new__.__defaults__, Pair.__new__.__name__)
+for _ in range(150):  # the last times by the compiled methods
     point, slotted = Point(1), Slotted(1, z=4)
     print(point, slotted, point == Point(1), point == slotted)
     print(point == Point(1, 3.0), hash(point) == hash(Point(1)))
@@ -57,6 +74,11 @@ for _ in range(20):  # the last times by the compiled methods
     changes = (lambda: setattr(point, "x", 2), lambda: delattr(point, "y"), lambda: Point(), lambda: hash(Plain("b")))
     changes += (lambda: Point(1, x=2), lambda: Point(1, 2, [], 3), lambda: Point(1, q=2), lambda: Odd(1, 2, 3))
     print(Point(y=1.0, x=2), Point(1, rest=[2]).rest, Odd(1), Odd(1, 5, z=4), Plain(name="n"))
+    print(Empty() == Empty(), Empty() < Empty(), Empty() <= Empty(), Point(float("nan")) == Point(1), hash(Empty) != 0)
+    print(Pair(1), Pair(1, 2, 3), Pair(1, last=2), Pair(last=1, one=2), Pair._make("abc"), Pair(1)._replace(one=3))
+    print(Alone(1), Alone(one=2), Nothing(), isinstance(Alone(1), Alone))
+    changes += (lambda: Pair(), lambda: Pair(1, 2, 3, 4), lambda: Pair(1, one=2), lambda: Pair(1, q=2))
+    changes += (lambda: Alone(), lambda: Nothing(1), lambda: Point(1) < Point(2), lambda: setattr(slotted, "z", 1))
     for change in changes:
         try:
             change()
@@ -65,6 +87,8 @@ for _ in range(20):  # the last times by the compiled methods
 print(dataclasses.replace(point, x=7), Point.__init__.__name__, [f.name for f in dataclasses.fields(Slotted)])
 if sys.argv[1] == "put off":
     assert compiled, "nothing was put off"
+    for method in (Alone.__new__, Point.__eq__, Point.__setattr__, Point.__delattr__):
+        assert method.__code__.co_filename == start.__file__, method
 """
 
 
