@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, onnx_element, quantized_of, shape_of, stored_type
@@ -45,24 +45,28 @@ def scale_text(type: UniformType) -> str:
     return f"{type.scales.size} scales {along}, {low:.4g} to {high:.4g}:{' to '.join(map(str, zeros))}"
 
 
-def tensor_of(value: SSAValue) -> Tensor:
-    """The description of a value for a report."""
-    type, shape = quantized_of(value.type), shape_of(value.type)
-    known = onnx_element(stored_type(value.type))
-    stored = known.numpy if known is not None else ""
-    return Tensor(
-        wish(value),
+def _described(type: Attribute) -> tuple[tuple[int | None, ...] | None, str, str]:
+    """The shape, the storage type and the scale of a value of a type, as in `Tensor`."""
+    quantized, shape = quantized_of(type), shape_of(type)
+    known = onnx_element(stored_type(type))
+    return (
         None if shape is None else tuple(None if size == DYNAMIC else size for size in shape),
-        stored,
-        "" if type is None else scale_text(type),
-        constant(value) is not None,
+        known.numpy if known is not None else "",
+        "" if quantized is None else scale_text(quantized),
     )
 
 
+def tensor_of(value: SSAValue) -> Tensor:
+    """The description of a value for a report."""
+    return Tensor(wish(value), *_described(value.type), constant(value) is not None)
+
+
 def tensors_of(ops: Sequence[Operation]) -> dict[SSAValue, Tensor]:
-    """The descriptions of the operands and results of `ops`, each made once."""
+    """The descriptions of the operands and results of `ops`, each made once, and so what follows from a type."""
     values = dict.fromkeys(value for op in ops for value in (*op.operands, *op.results))
-    return {value: tensor_of(value) for value in values}
+    types = {id(value.type): value.type for value in values}
+    described = {key: _described(type) for key, type in types.items()}
+    return {v: Tensor(wish(v), *described[id(v.type)], constant(v) is not None) for v in values}
 
 
 def constant_bytes(op: Operation) -> int:

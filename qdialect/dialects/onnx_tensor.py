@@ -23,7 +23,15 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, ElementType, StringType, tensor_type
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    BY_NUMPY,
+    DYNAMIC,
+    ElementType,
+    StringType,
+    onnx_element,
+    tensor_type,
+)
 
 SMALL = 64
 """Greatest number of elements that text prints as numbers."""
@@ -144,7 +152,7 @@ class TensorData:
     @property
     def element(self) -> ElementType:
         """The element type."""
-        return BY_ATTRIBUTE[self.type.element_type]
+        return onnx_element(self.type) or BY_ATTRIBUTE[self.type.element_type]
 
     @property
     def shape(self) -> tuple[int, ...]:

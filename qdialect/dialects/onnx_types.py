@@ -8,11 +8,13 @@ sequences, optionals, maps, sparse tensors) are types of this dialect.
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ArrayAttr,
     BFloat16Type,
     ComplexType,
     Float4E2M1FNType,
@@ -26,6 +28,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IntAttr,
     IntegerType,
     Signedness,
     TensorType,
@@ -144,6 +147,7 @@ ELEMENT_TYPES = (
 )
 BY_NUMBER = {e.number: e for e in ELEMENT_TYPES}
 BY_ATTRIBUTE: dict[Attribute, ElementType] = {e.attribute: e for e in ELEMENT_TYPES}
+_BY_IDENTITY = {id(e.attribute): e for e in ELEMENT_TYPES}
 BY_NUMPY = {e.numpy: e for e in ELEMENT_TYPES}
 
 ANY = AnyElementType()
@@ -155,9 +159,14 @@ DYNAMIC = DYNAMIC_INDEX
 
 
 @cache
+def _sizes(shape: tuple[int, ...]) -> ArrayAttr[IntAttr]:
+    return ArrayAttr([IntAttr(size) for size in shape])
+
+
+@cache
 def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
     """`tensor<shape x element>`; built once, since a model repeats few types many times."""
-    return TensorType(element, shape)
+    return TensorType(element, _sizes(shape))  # a model has more element types than shapes
 
 
 _TENSORS = (TensorType, UnrankedTensorType)
@@ -171,7 +180,8 @@ def element_of(type: Attribute) -> Attribute | None:
 def onnx_element(type: Attribute) -> ElementType | None:
     """ONNX's element type of a tensor type; None if it is quantized or unknown, and for other types."""
     element = element_of(type)
-    return None if element is None else BY_ATTRIBUTE.get(element)
+    # Most are the table's own attributes: a hash of what they consist of takes longer.
+    return None if element is None else _BY_IDENTITY.get(id(element)) or BY_ATTRIBUTE.get(element)
 
 
 def expressed_of(tensor: Attribute) -> Attribute | None:
@@ -193,9 +203,12 @@ def uniform_of(type: Attribute) -> UniformType:
     return element
 
 
+_SIZE = attrgetter("data")
+
+
 def shape_of(type: Attribute) -> tuple[int, ...] | None:
     """The shape of a tensor type, `DYNAMIC` for unknown sizes; None if the rank is not known."""
-    return type.get_shape() if isinstance(type, TensorType) else None
+    return tuple(map(_SIZE, type.shape.data)) if isinstance(type, TensorType) else None
 
 
 def known_element(type: Attribute) -> Attribute:

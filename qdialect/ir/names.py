@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from math import prod
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -64,10 +63,19 @@ def names_in(loc: LocationAttr) -> list[str]:
     return [loc.desc.data] if isinstance(loc, NameLoc) else []
 
 
+def _name_in(loc: LocationAttr, place: int) -> str:
+    """Entry `place` of `names_in`; empty if there are not so many."""
+    if place < 2 and type(loc) is FusedLoc and isinstance(loc.locations, ArrayAttr):  # without a list of all
+        parts = loc.locations.data
+        if place < len(parts) and type(parts[0]) is NameLoc and type(part := parts[place]) is NameLoc:
+            return part.desc.data
+    names = names_in(loc)
+    return names[place] if place < len(names) else ""
+
+
 def node_name(op: Operation) -> str:
     """The name of the ONNX node that `op` came from; empty if it had none."""
-    names = names_in(op.location)
-    return names[0] if names else ""
+    return _name_in(op.location, 0)
 
 
 def tensor_names(op: Operation) -> list[str]:
@@ -82,8 +90,7 @@ def result_names(op: Operation) -> list[str]:
 
 def tensor_name(op: Operation, index: int = 0) -> str:
     """The ONNX name of one result; empty if it has none."""
-    names = names_in(op.location)
-    return names[index + 1] if index + 1 < len(names) else ""
+    return _name_in(op.location, index + 1)
 
 
 def value_name(value: SSAValue) -> str:
@@ -207,14 +214,12 @@ def merge_parameters(module: ModuleOp) -> None:
 def _parameter(value: SSAValue) -> tuple[object, ...] | None:
     """Key of a per-tensor scale or zero point: its value and its block; None for other values."""
     constant = value.owner
-    if (
-        not isinstance(constant, ConstantOp)
-        or constant.value is None
-        or prod(constant.value.type.get_shape()) != 1
-    ):
+    if not isinstance(constant, ConstantOp) or not (suffix := _suffix(constant)):
         return None
-    suffix = _suffix(constant)
-    return (constant.parent, suffix, value.type, constant.value.array().tobytes()) if suffix else None
+    tensor = constant.value
+    if tensor is None or tensor.data.count != 1:
+        return None
+    return constant.parent, suffix, value.type, tensor.array().tobytes()
 
 
 def _suffix(constant: ConstantOp) -> str:
@@ -222,7 +227,7 @@ def _suffix(constant: ConstantOp) -> str:
     name = tensor_name(constant)
     if name[-1:].isdigit():
         name = _COUNTS.sub("", name)
-    return next((one for one in PARAMETERS if name.endswith(one)), "")
+    return next(one for one in PARAMETERS if name.endswith(one)) if name.endswith(PARAMETERS) else ""
 
 
 def is_parameter(op: Operation) -> bool:

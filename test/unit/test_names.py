@@ -7,18 +7,28 @@ import pytest
 from guard_cases import Case, parsed, text
 from onnx import TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FusedLoc, NameLoc, NoneAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError
-from qdialect.ir.names import location, settle_names, tensor_name, wish
+from qdialect.ir.names import location, names_in, node_name, settle_names, tensor_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
 from qdialect.patterns.pairs import name_parameters
 
 MARK = b"zz-mark-zz"
+
+
+def test_one_name_of_a_location_is_that_among_all_names():
+    a, b, c = (NameLoc(StringAttr(text), NoneAttr()) for text in "abc")
+    for parts in ([], [a], [a, b], [UNKNOWN_LOC, a, b], [a, UNKNOWN_LOC, b], [a, b, UNKNOWN_LOC, c]):
+        op = StorageCastOp.create(location=FusedLoc(ArrayAttr(parts), NoneAttr()))
+        names = [*names_in(op.location), "", "", "", ""]
+        assert [node_name(op), *(tensor_name(op, k) for k in range(3))] == names[:4]
 
 
 @pytest.mark.parametrize("place", ["attribute", "domain", "metadata"])
