@@ -37,6 +37,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
 from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
+from qdialect.patterns.attention import Attention, attention_at
 from qdialect.patterns.multiplied import Integers
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -45,10 +46,11 @@ from qdialect.promises.qoperator import QOperator
 from qdialect.promises.work import SumsProducts
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
+from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
-IR_VERSIONS = {0: 3, 13: 7, 21: 10}
+IR_VERSIONS = {0: 3, 13: 7, 21: 10, 23: 11}
 """The IR version that came with an opset."""
 SAME_SUMS = 18
 """The last opset up to which onnxruntime computes every op as in the older ones, bit for bit."""
@@ -63,6 +65,11 @@ def _is_quantized(op: Operation) -> bool:
     if any(op.get_trait(t) for t in QUANTIZERS) or (product is not None and product.integers):
         return True
     return op.get_trait(Converts) is not None and op.results[0] in Integers()
+
+
+def _is_attention(op: Operation) -> bool:
+    """True if `compose-attention` fuses the products around a Softmax."""
+    return isinstance(op, OnnxOp) and not is_kept(op) and isinstance(answer(attention_at, op), Attention)
 
 
 def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:
@@ -151,6 +158,8 @@ class RaiseOpsetPass(RewritePass):
     to: int = 13
     quantized: bool = False
     """True to skip models without quantization."""
+    attention: bool = False
+    """True to skip models without an attention in float that one op computes."""
 
     @property
     def level(self) -> Exactness:
@@ -164,7 +173,7 @@ class RaiseOpsetPass(RewritePass):
         if not isinstance(imports, DictionaryAttr) or not now:
             return
         to = _oldest(operations(op), now, max(self.to, now))
-        if to == now:
+        if to == now or (self.attention and not any(map(_is_attention, operations(op)))):
             return
         infer_unknown(op)  # results of com.microsoft's casts have no types, which newer forms need
         refresh_signatures(op)

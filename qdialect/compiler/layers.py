@@ -181,14 +181,18 @@ class Account:
         for op in ops:
             if (row := rows.get(op)) is None:
                 continue
-            if (work := op.get_trait(SumsProducts)) is not None:
+            work = op.get_trait(SumsProducts)
+            merged = [row] if work is None else self.origin.products_at(row, work.products)
+            if work is not None:
                 numbers = work.numbers(op)
                 fuses = self.form in ("qdq", *UPSTREAM_FORMS) and op not in floats
                 is_integer = numbers is Numbers.INTEGER or (fuses and numbers is Numbers.PAIRS)
-                product = _Product(work.count(op) or 0, open_sizes(op), is_integer)
-                self._products.setdefault(row, []).append(product)
-            if (reason := floats.get(op)) is not None:
-                said = self._reasons.setdefault(row, [])
+                product = _Product((work.count(op) or 0) // len(merged), open_sizes(op), is_integer)
+                for one in merged:
+                    self._products.setdefault(one, []).append(product)
+            if (reason := floats.get(op)) is None:
+                continue
+            for said in (self._reasons.setdefault(one, []) for one in merged):
                 said.insert(0 if work is not None else len(said), reason)  # a product's is decisive
 
     def _worked_rows(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:

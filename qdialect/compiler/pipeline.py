@@ -224,6 +224,22 @@ def _choosing(name: str) -> Iterator[Stage]:
     )
 
 
+def _float_products(r: Request, name: str) -> Iterator[Stage]:
+    """Products without integer kernels, and integer ones with a scale of the run."""
+    few = {"elements": sys.maxsize} if r.options.float_weights else {}
+    fold = _stage("fold-float-weights", "weights dequantized once, not in each run", target=name, **few)
+    yield _behind(fold, "lower-to-qoperator")
+    yield _together(
+        "a float weight absorbs factors that a quantized one cannot; the cost of interpolation includes its casts",
+        _batch_norm(r, depthwise=False),
+        _stage("lower-to-matmul", target=name),
+    )
+    yield _stage("lower-to-product", "integer sums with a run-time scale", target=name)
+    if r.target.kernels.get("Attention"):
+        yield _stage("raise-opset", "Attention, which opset 23 has", to=23, attention=True)
+        yield _stage("compose-attention", "float products around a Softmax, with heads", target=name)
+
+
 def _lowering(r: Request) -> Iterator[Stage]:
     """Quantized types lowered to the target's form."""
     name = r.target.name
@@ -237,16 +253,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
         lower = _stage(f"lower-to-{r.form}", "integer kernels for the chosen forms", target=name, **options)
         yield _behind(lower, "choose-convolution-form") if r.form == "qoperator" else lower
-    if r.form == "qoperator":
-        few = {"elements": sys.maxsize} if r.options.float_weights else {}
-        fold = _stage("fold-float-weights", "weights dequantized once, not in each run", target=name, **few)
-        yield _behind(fold, "lower-to-qoperator")
-        yield _together(
-            "a float weight absorbs factors that a quantized one cannot; the cost of interpolation includes its casts",
-            _batch_norm(r, depthwise=False),
-            _stage("lower-to-matmul", target=name),
-        )
-        yield _stage("lower-to-product", "integer sums with a run-time scale", target=name)
+    yield from _float_products(r, name) if r.form == "qoperator" else ()
     sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
     stored: dict[str, Any] = {} if r.form == "qoperator" else {"stored": False}
     yield _together(
@@ -301,14 +308,8 @@ READY = 2
 
 def _completing(r: Request) -> Iterator[Stage]:
     """Casts inserted where ranges are known, and the rewrites that they enable."""
-    yield _stage(
-        "insert-casts",
-        "asked for: what pays of the tensors that are left in float",
-        target=r.target.name,
-        form=r.form,
-        weights=False,
-        dynamic=False,
-    )
+    options = {"target": r.target.name, "form": r.form, "weights": False, "dynamic": False}
+    yield _stage("insert-casts", "asked for: what pays of the tensors that are left in float", **options)
     yield from _sinking(r)
     yield from _hoisting(r)
 

@@ -140,6 +140,16 @@ class Origin(Hook):
             at = (products or above)[0]
         return row
 
+    def products_at(self, row: int, most: int) -> list[int]:
+        """The row and, above its first input, products in series that an op computes with it; at most `most`."""
+        rows = [row]
+        while len(rows) < most and (inputs := self.rows[rows[-1]].inputs):
+            above = self._by_tensor.get(inputs[0].name)
+            if above is None or self.rows[first := self.product_at(above)].numbers is None:
+                break
+            rows.append(first)
+        return rows
+
     def stand_in(self, row: int) -> set[str]:
         """The names of the tensors that replaced a row's, and of intermediate ones."""
         waiting, seen = [t.name for t in self.rows[row].outputs], set[str]()

@@ -97,13 +97,13 @@ def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool
     return follow(by_axis, by_block)
 
 
-def _inserted(op: OnnxOp) -> list[int] | Blocked:
+def inserted_axes(op: OnnxOp) -> list[int] | Blocked:
     axes = required(ints_of(op, "axes", 1), NOT_CONSTANT)
     rank = required(rank_of(op.operands[0]), UNKNOWN_RANK)
     return sorted(normal_axis(a, rank + len(axes)) for a in axes)
 
 
-def _removed(op: OnnxOp) -> list[int] | Blocked:
+def removed_axes(op: OnnxOp) -> list[int] | Blocked:
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
     has_axes = op.ints_attr("axes") is not None or op.input(1) is not None
     axes = required(ints_of(op, "axes", 1) if has_axes else (), NOT_CONSTANT)
@@ -298,10 +298,10 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "Reshape"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
     ("", "Flatten"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
     ("", "Unsqueeze"): Commutes(
-        _reranked(_inserted, inserts=True), _reranked(_inserted, inserts=False), keeps_order=True
+        _reranked(inserted_axes, inserts=True), _reranked(inserted_axes, inserts=False), keeps_order=True
     ),
     ("", "Squeeze"): Commutes(
-        _reranked(_removed, inserts=False), _reranked(_removed, inserts=True), keeps_order=True
+        _reranked(removed_axes, inserts=False), _reranked(removed_axes, inserts=True), keeps_order=True
     ),
     ("", "Identity"): layout(same, same, in_place=True, keeps_order=True),
     ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True, keeps_all=always),

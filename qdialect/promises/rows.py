@@ -35,9 +35,11 @@ class AlongAxis(Promise):
     def axis(self, op: OnnxOp) -> int | None:
         """The axis; None if its place is unknown, or if all axes from it on are one row, as before opset 13."""
         rank, opset = rank_of(op.operands[0]), op.int_attr("opset", onnx_opset(op))
-        if rank is None or opset < SOFTMAX_OF_ONE_AXIS:
+        if rank is None:
             return None
-        return normal_axis(op.int_attr("axis", -1), rank)
+        is_one = opset >= SOFTMAX_OF_ONE_AXIS
+        axis = normal_axis(op.int_attr("axis", -1 if is_one else 1), rank)
+        return axis if is_one or axis == rank - 1 else None
 
 
 SOFTMAX_OF_ONE_AXIS = 13

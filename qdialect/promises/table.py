@@ -23,6 +23,7 @@ from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
 from qdialect.promises.shapes import LOSES_SIZES, SHAPED, UNINFERRED
 from qdialect.promises.sizes import COUNTS, SHAPES
+from qdialect.promises.views import VIEWS
 from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 from qdialect.promises.work import WORK
@@ -36,6 +37,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     RESULTS,
     LAYOUT,
     MOVES,
+    VIEWS,
     COPIES,
     INTERPOLATES,
     COUNTS,

@@ -63,6 +63,8 @@ class SumsProducts(Promise):
     """True if the op multiplies integers by its definition; it may quantize its activation itself."""
     packed: bool = False
     """True if the weight is stored as integers that the kernel dequantizes."""
+    products: int = 1
+    """Number of products in series, each of which multiplies what the one before it gives."""
 
     def numbers(self, op: OnnxOp) -> Numbers:
         """Kind of numbers that the op multiplies, by its operands' types and producers."""
@@ -181,7 +183,7 @@ WORK: dict[tuple[str, str], SumsProducts] = {
     **_each("", SumsProducts(_convolution(1, spreads=True)), "ConvTranspose"),
     **_each("", SumsProducts(_matrices(1)), "Gemm", "MatMul"),
     **_each("", SumsProducts(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
-    **_each("", SumsProducts(_scores(4), (0, 1, 2)), "Attention"),
+    **_each("", SumsProducts(_scores(4), (0, 1, 2), products=2), "Attention"),
     **_each("", SumsProducts(_einsum), "Einsum"),
     **_each("", _CONVOLUTION, "QLinearConv"),
     **_each("", _MATRICES, "QLinearMatMul"),
@@ -199,6 +201,6 @@ WORK: dict[tuple[str, str], SumsProducts] = {
     **_each(MICROSOFT, SumsProducts(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
     **_each(MICROSOFT, SumsProducts(_projected), "Attention"),
     **_each(MICROSOFT, SumsProducts(_projected, integers=True), "QAttention"),
-    **_each(MICROSOFT, SumsProducts(_scores(6), (0, 1, 2)), "MultiHeadAttention"),
+    **_each(MICROSOFT, SumsProducts(_scores(6), (0, 1, 2), products=2), "MultiHeadAttention"),
 }
 """Every op that sums products of two tensors, but those whose count follows from no shape (MoE) or layout."""
