@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_attributes import float_attr, int_attr
@@ -25,14 +25,16 @@ from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import rank_of, static_shape
+from qdialect.ir.values import rank_of
 from qdialect.ops.generated import op_named
-from qdialect.patterns.attention import OTHER_RESULT, UNEQUAL, Attention, Heads, attention_at
+from qdialect.patterns.attention import UNEQUAL, Attention, Heads, attention_at
+from qdialect.patterns.sizes import Sizes, sizes_of
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked, required
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.targets import Target
 
 KERNEL = "Attention"
 FIRST = 23
@@ -43,6 +45,11 @@ OLD_OPSET = Blocked("opset", f"Attention came with opset {FIRST}", f"raise-opset
 class ComposeAttention(OnTrait[AlongAxis], ForTarget):
     """A Softmax along the last axis between two products."""
 
+    def __init__(self, target: Target):
+        super().__init__(target)
+        self._sizes: Sizes | None = None
+        """Sizes of the module's tensors, if a mask of open sizes asked for them."""
+
     def match(self, op: OnnxOp, promise: AlongAxis, rewriter: Rewriter, /) -> Blocked | None:
         found = attention_at(op)
         if found is None or not self._target.has_kernel(KERNEL, ["f32"] * 3, "f32"):
@@ -50,19 +57,45 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
         if onnx_opset(op) < FIRST:
             return OLD_OPSET
         nodes, end = Nodes(found.end), found.end.results[0]
-        mask = _mask(found, nodes)
+        mask = None if found.scores.mask is None else self._mask(found, found.scores.mask, nodes)
         query, key, value = found.query, found.key, found.value
         inputs: list[SSAValue | None] = [*_parts([query, key, value], nodes)]
         inputs += [] if mask is None else [mask]
         attributes = {"q_num_heads": query.heads, "kv_num_heads": key.heads, "scale": float_attr(found.scale)}
         shape = (query.batch, query.length, value.width)
-        joined = nodes.add(KERNEL, inputs, end.type if found.is_whole_rank else shape, attributes)
+        joined = nodes.add(KERNEL, inputs, shape if found.sizes else end.type, attributes)
         if isinstance(joined, OpResult):
             joined.op.location = location(node_name(found.product))
-        if not found.is_whole_rank:
-            nodes.reshape(joined, required(static_shape(end), OTHER_RESULT), end.type)
+        if found.sizes:
+            nodes.reshape(joined, found.sizes, end.type)
         rewriter.replace(found.end, nodes.ops)
         return None
+
+    def _mask(self, found: Attention, mask: SSAValue, nodes: Nodes) -> SSAValue:
+        """The mask with axes batch, heads, query, key, of which the kernel repeats the first two alone."""
+        sizes, lengths = found.mask or (), (found.query.length, found.key.length)
+        is_whole = self._has_all_rows(found, mask)
+        rank = rank_of(mask) or 0
+        if rank_of(found.scores.product.results[0]) == 3:
+            mask = nodes.reshape(mask, sizes, sizes)
+        elif rank < 4:
+            mask = nodes.add("Unsqueeze", [mask, nodes.ints(range(4 - rank), "axes")], sizes)
+        if is_whole:
+            return mask
+        return nodes.add("Expand", [mask, _sizes(found, nodes)], (*sizes[:2], *lengths))
+
+    def _has_all_rows(self, found: Attention, mask: SSAValue) -> bool:
+        """True if the mask has an element for each query and key, not one for all."""
+        lengths = (found.query.length, found.key.length)
+        if DYNAMIC not in lengths:
+            return (found.mask or ())[2:] == lengths
+        module = found.product.get_toplevel_object()
+        if self._sizes is None and isinstance(module, ModuleOp):
+            self._sizes = sizes_of(module)
+        if self._sizes is None:
+            return False
+        known = [self._sizes.sizes(value) or () for value in (mask, found.query.source, found.key.source)]
+        return tuple(known[0][-2:]) == (*known[1][1:2], *known[2][1:2])
 
 
 def _parts(operands: Sequence[Heads], nodes: Nodes) -> list[SSAValue]:
@@ -89,21 +122,6 @@ def _split(whole: SSAValue, widths: Sequence[int], nodes: Nodes) -> Sequence[SSA
     split = op_named("", "Split").build([whole, nodes.ints(widths, "split")], types, {"axis": int_attr(2)})
     nodes.append(split)
     return split.results
-
-
-def _mask(found: Attention, nodes: Nodes) -> SSAValue | None:
-    """The mask with axes batch, heads, query, key, of which the kernel repeats the first two alone."""
-    mask, sizes, lengths = found.scores.mask, found.mask, (found.query.length, found.key.length)
-    if mask is None or sizes is None:
-        return None
-    rank = rank_of(mask) or 0
-    if rank_of(found.scores.product.results[0]) == 3:
-        mask = nodes.reshape(mask, sizes, sizes)
-    elif rank < 4:
-        mask = nodes.add("Unsqueeze", [mask, nodes.ints(range(4 - rank), "axes")], sizes)
-    if sizes[2:] == lengths and DYNAMIC not in lengths:
-        return mask
-    return nodes.add("Expand", [mask, _sizes(found, nodes)], (*sizes[:2], *lengths))
 
 
 def _sizes(found: Attention, nodes: Nodes) -> SSAValue:

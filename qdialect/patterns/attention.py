@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
-from qdialect.ir.values import is_float32, rank_of
+from qdialect.ir.values import is_float32, rank_of, static_shape
 from qdialect.promises.arithmetic import Scales, step_of
 from qdialect.promises.elementwise import Adds, KnownRange
 from qdialect.promises.linear import Linear
@@ -22,9 +22,7 @@ MOST = 12
 """Most ops between a product and the tensor whose parts it reads."""
 OTHER_RESULT = Blocked("attention-result", "the results of the heads are not joined side by side")
 UNEQUAL = Blocked("unequal-heads", "query, key and value differ in batch, or in number or size of heads")
-NO_MASK = Blocked(
-    "attention-mask", "the mask repeats the scores, or has an unknown number of rows, or no float32"
-)
+NO_MASK = Blocked("attention-mask", "the mask repeats the scores, or is not of float32")
 NO_SCALE = Blocked("attention-scale", "the scores are multiplied by 0 or a negative number")
 NO_HEADS = Blocked(
     "no-heads",
@@ -78,8 +76,8 @@ class Attention(NamedTuple):
     """The product of the weights, which the Softmax gives, and the value."""
     end: Operation
     """The op that gives the result, with all heads side by side."""
-    is_whole_rank: bool
-    """True if that result has the axes batch, length and width."""
+    sizes: tuple[int, ...]
+    """The sizes of that result, 0 for a kept one; () if its axes are batch, length and width."""
     mask: tuple[int, ...] | None
     """Sizes of the mask along batch, heads, query and key; None without a mask."""
 
@@ -113,12 +111,12 @@ def attention_at(op: OnnxOp) -> Attention | None:
         (query.batch, query.heads) != (one.batch, one.heads) for one in (key, value)
     ):
         unblocked(UNEQUAL)
-    end, is_whole_rank = required(joined_result(product, query), OTHER_RESULT)
+    end, sizes = required(joined_result(product, query), OTHER_RESULT)
     parts = (query, key, value)
     if any(DYNAMIC in (one.batch, one.length) and not one.is_whole_rank for one in parts):
         unblocked(NO_HEADS)
     mask = _mask_sizes(scores, query)
-    found = Attention(query, key, value, scores, product, end, is_whole_rank, mask)
+    found = Attention(query, key, value, scores, product, end, sizes, mask)
     return found if found.scale > 0 else unblocked(NO_SCALE)
 
 
@@ -131,7 +129,7 @@ def _mask_sizes(scores: Scores, query: Heads) -> tuple[int, ...] | None:
     if rank_of(scores.product.results[0]) == 3 and len(shape) == 3:
         first = {1: (1, 1), query.batch * query.heads: (query.batch, query.heads)}
         sizes = (*required(first.get(shape[0]), NO_MASK), *shape[1:])
-    repeats = sizes[0] in (1, query.batch) and sizes[1] in (1, query.heads) and sizes[2] != DYNAMIC
+    repeats = sizes[0] in (1, query.batch) and sizes[1] in (1, query.heads, DYNAMIC)
     return sizes if repeats and is_float32(scores.mask) else unblocked(NO_MASK)
 
 
@@ -237,19 +235,21 @@ def _by_head(view: View, last: int) -> tuple[Axis, Axis, Axis, Axis]:
     return tuple(r for r in both if r.axis != last), tuple(r for r in both if r.axis == last), rows, columns
 
 
-def joined_result(product: OnnxOp, query: Heads) -> tuple[Operation, bool] | None:
+def joined_result(product: OnnxOp, query: Heads) -> tuple[Operation, tuple[int, ...]] | None:
     """
-    The op that gives the result of all heads side by side, row by row, and True if its axes are batch, length, width.
+    The op that gives the result of all heads side by side, row by row, and its sizes unless its axes are batch, length
+    and width, 0 for that of a kept axis.
 
     The first op with these axes, or the last of others; None if there is neither.
     """
     value, rank = product.results[0], rank_of(product.results[0])
     sizes = (query.batch, query.heads, query.length, (shape_of(value.type) or (DYNAMIC,))[-1])
     view = View.whole(sizes)
-    wanted = [*chain.from_iterable(view.axes[axis] for axis in (0, 2, 1, 3))]
+    apart = tuple(view.axes[axis] for axis in (0, 2, 1, 3))
+    wanted = [*chain.from_iterable(apart)]
     if rank == 3:
         view = View(((*view.axes[0], *view.axes[1]), *view.axes[2:]), view.offsets)
-    found: Operation | None = None
+    found: tuple[Operation, tuple[int, ...]] | None = None
     for _ in range(MOST):
         op = next(iter(value.uses)).operation if value.has_one_use() else None
         promise = promise_of(op, Rearranges)
@@ -264,13 +264,10 @@ def joined_result(product: OnnxOp, query: Heads) -> tuple[Operation, bool] | Non
         if moved is None:
             break
         view, value = moved, op.results[0]
-        if joined([*chain.from_iterable(view.axes)]) == wanted:
-            found = op
-            if _is_three(view.axes, wanted):
-                return op, True
-    return None if found is None else (found, False)
-
-
-def _is_three(axes: Sequence[Axis], wanted: Sequence[Run]) -> bool:
-    """True if the axes of a result in the wanted order are batch, length, and heads with their parts."""
-    return len(axes) == 3 and axes[2] == (*wanted[-2:],) and len(axes[0]) <= 1 and len(axes[1]) <= 1
+        if joined([*chain.from_iterable(view.axes)]) != wanted:
+            continue
+        if view.axes == (*apart[:2], (*apart[2], *apart[3])):
+            return op, ()
+        shape = (0, 0, sizes[1], sizes[3]) if view.axes == apart else static_shape(value)
+        found = found if shape is None else (op, shape)
+    return found

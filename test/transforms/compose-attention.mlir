@@ -179,12 +179,12 @@ func.func @open(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x1
   func.return %r : tensor<?x?x18xf32>
 }
 
-// The mask may have one row for all queries, or one for each.
+// A mask that may have one row for all queries is repeated, too; one of the named sizes of queries and keys is not.
 
-// CHECK-LABEL: func.func @unmoved_mask(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_mask(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x18xf32>, %m: tensor<1x1x?x?xf32>) -> tensor<?x?x18xf32> {
+// CHECK-LABEL: func.func @open_rows(
+// CHECK: %[[M:.*]] = onnx.Expand(%m, %{{.*}}) : (tensor<1x1x?x?xf32>, tensor<4xi64>) -> tensor<1x1x?x?xf32>
+// CHECK: onnx.Attention(%x, %y, %z, %[[M]], _, _, _)
+func.func @open_rows(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x18xf32>, %m: tensor<1x1x?x?xf32>) -> tensor<?x?x18xf32> {
   %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
   %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
   %qr = onnx.Reshape(%x, %heads3x4) : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x3x4xf32>
@@ -197,13 +197,60 @@ func.func @unmoved_mask(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tens
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<?x3x?x?xf32>, tensor<f32>) -> tensor<?x3x?x?xf32>
   %t = onnx.Add(%u, %m) : (tensor<?x3x?x?xf32>, tensor<1x1x?x?xf32>) -> tensor<?x3x?x?xf32>
-  // expected-remark@+1 {{[compose-attention: attention-mask]}}
   %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<?x3x?x?xf32>, tensor<?x3x?x6xf32>) -> tensor<?x3x?x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x3x?x6xf32>) -> tensor<?x?x3x6xf32>
   %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
   %r = onnx.Reshape(%p, %wide) : (tensor<?x?x3x6xf32>, tensor<3xi64>) -> tensor<?x?x18xf32>
   func.return %r : tensor<?x?x18xf32>
+}
+
+// CHECK-LABEL: func.func @named_rows(
+// CHECK: onnx.Attention(%x, %y, %z, %m, _, _, _)
+func.func @named_rows(%x: tensor<?x?x12xf32> {onnx.dims = ["n", "s", ""]}, %y: tensor<?x?x12xf32> {onnx.dims = ["n", "t", ""]}, %z: tensor<?x?x18xf32>, %m: tensor<1x1x?x?xf32> {onnx.dims = ["", "", "s", "t"]}) -> tensor<?x?x18xf32> {
+  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x3x4xf32>
+  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x3x4xf32>) -> tensor<?x3x?x4xf32>
+  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x3x4xf32>
+  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x?x3x4xf32>) -> tensor<?x3x4x?xf32>
+  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<?x?x18xf32>, tensor<4xi64>) -> tensor<?x?x3x6xf32>
+  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x3x6xf32>) -> tensor<?x3x?x6xf32>
+  %s = onnx.MatMul(%q, %k) : (tensor<?x3x?x4xf32>, tensor<?x3x4x?xf32>) -> tensor<?x3x?x?xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %u = onnx.Mul(%s, %c) : (tensor<?x3x?x?xf32>, tensor<f32>) -> tensor<?x3x?x?xf32>
+  %t = onnx.Add(%u, %m) : (tensor<?x3x?x?xf32>, tensor<1x1x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %o = onnx.MatMul(%w, %v) : (tensor<?x3x?x?xf32>, tensor<?x3x?x6xf32>) -> tensor<?x3x?x6xf32>
+  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x3x?x6xf32>) -> tensor<?x?x3x6xf32>
+  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %r = onnx.Reshape(%p, %wide) : (tensor<?x?x3x6xf32>, tensor<3xi64>) -> tensor<?x?x18xf32>
+  func.return %r : tensor<?x?x18xf32>
+}
+
+// The result of open sizes is not joined by a constant: its heads stay an axis.
+
+// CHECK-LABEL: func.func @heads_apart(
+// CHECK: %[[A:.*]] = onnx.Attention(%x, %y, %z, _, _, _, _) {{.*}} -> tensor<?x?x18xf32>
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>}
+// CHECK: %[[Y:.*]] = onnx.Reshape(%[[A]], %[[S]]) : (tensor<?x?x18xf32>, tensor<4xi64>) -> tensor<?x?x3x6xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @heads_apart(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x18xf32>) -> tensor<?x?x3x6xf32> {
+  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x3x4xf32>
+  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x3x4xf32>) -> tensor<?x3x?x4xf32>
+  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x3x4xf32>
+  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x?x3x4xf32>) -> tensor<?x3x4x?xf32>
+  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<?x?x18xf32>, tensor<4xi64>) -> tensor<?x?x3x6xf32>
+  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x3x6xf32>) -> tensor<?x3x?x6xf32>
+  %s = onnx.MatMul(%q, %k) : (tensor<?x3x?x4xf32>, tensor<?x3x4x?xf32>) -> tensor<?x3x?x?xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %u = onnx.Mul(%s, %c) : (tensor<?x3x?x?xf32>, tensor<f32>) -> tensor<?x3x?x?xf32>
+  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %o = onnx.MatMul(%w, %v) : (tensor<?x3x?x?xf32>, tensor<?x3x?x6xf32>) -> tensor<?x3x?x6xf32>
+  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x3x?x6xf32>) -> tensor<?x?x3x6xf32>
+  func.return %p : tensor<?x?x3x6xf32>
 }
 
 // The mask repeats the scores of one sample.
@@ -232,196 +279,4 @@ func.func @unmoved_mask_repeats(%x: tensor<1x5x12xf32>, %y: tensor<1x7x12xf32>, 
   %r = onnx.Reshape(%p, %wide) : (tensor<4x5x3x6xf32>, tensor<3xi64>) -> tensor<4x5x18xf32>
   func.return %r : tensor<4x5x18xf32>
 }
-
-// One query for all samples.
-
-// CHECK-LABEL: func.func @unmoved_batch(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_batch(%x: tensor<1x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<1x5x12xf32>, tensor<4xi64>) -> tensor<1x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x5x3x4xf32>) -> tensor<1x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<1x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: unequal-heads]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
-// With one head there is nothing to gather.
-
-// CHECK-LABEL: func.func @unmoved_one_head(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_one_head(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads1x12 = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 12] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads1x18 = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 18] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads1x12) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x1x12xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x1x12xf32>) -> tensor<2x1x5x12xf32>
-  %kr = onnx.Reshape(%y, %heads1x12) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x1x12xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x1x12xf32>) -> tensor<2x1x12x7xf32>
-  %vr = onnx.Reshape(%z, %heads1x18) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x1x18xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x1x18xf32>) -> tensor<2x1x7x18xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x1x5x12xf32>, tensor<2x1x12x7xf32>) -> tensor<2x1x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x1x5x7xf32>, tensor<f32>) -> tensor<2x1x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: no-heads]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x1x5x7xf32>) -> tensor<2x1x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x1x5x7xf32>, tensor<2x1x7x18xf32>) -> tensor<2x1x5x18xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x1x5x18xf32>) -> tensor<2x5x1x18xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x1x18xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
-// The kernel may take the square root of the factor.
-
-// CHECK-LABEL: func.func @unmoved_negative(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_negative(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[-0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-scale]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
-// The Softmax is along the queries.
-
-// CHECK-LABEL: func.func @unmoved_other_axis(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_other_axis(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  %w = onnx.Softmax(%u) {axis = 2 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
-// The result of each head is used by itself.
-
-// CHECK-LABEL: func.func @unmoved_result(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_result(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x3x5x6xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-result]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %g = onnx.Relu(%o) : (tensor<2x3x5x6xf32>) -> tensor<2x3x5x6xf32>
-  func.return %g : tensor<2x3x5x6xf32>
-}
-
-}
-
-// -----
-
-builtin.module attributes {onnx.opset_import = {ai.onnx = 22 : i64}} {
-
-// The op came later.
-
-// CHECK-LABEL: func.func @unmoved_opset(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_opset(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: opset]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
-}
-
-// -----
-
-builtin.module attributes {onnx.opset_import = {ai.onnx = 23 : i64}} {
-
-// The Softmax is kept as it is.
-
-// CHECK-LABEL: func.func @unmoved_kept_float(
-// CHECK-NOT: onnx.Attention
-// CHECK: func.return
-func.func @unmoved_kept_float(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
-  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
-  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
-  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
-  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
-  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
-  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
-  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
-  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
-  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: kept-float]}}
-  %w = onnx.Softmax(%u) {axis = -1 : i64} attributes {qdialect.keep_float} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
-  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
-  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
-  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
-  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
-  func.return %r : tensor<2x5x18xf32>
-}
-
 }

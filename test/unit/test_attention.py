@@ -224,6 +224,8 @@ def test_an_attention_is_one_op(form: str, opset: int) -> None:
         ("n", "r", (1, 1, 1, "r")),
         ("n", "r", ("n", 1, 1, "r")),
         ("n", 5, ("n", 3, 5, 5)),
+        ("n", "r", ("n", 3, "r", "r")),
+        ("n", "r", ("r", "r")),
     ],
 )
 def test_masks_are_repeated_as_far_as_the_kernel_does_not(
@@ -232,6 +234,7 @@ def test_masks_are_repeated_as_far_as_the_kernel_does_not(
     proto = attention("packed", batch=batch, rows=rows, mask=mask)
     after = compiled(proto)
     assert operators(after)["Attention"] == 1
+    assert operators(after)["Expand"] == (mask[-2:-1] not in [(rows,)])
     sizes = {"n": 2, "r": 5}
     numbers = reals(*(sizes.get(str(size), size) for size in mask))  # pyright: ignore[reportArgumentType]
     assert_alike(proto, after, x=reals(2, 5, 10), m=np.where(numbers > 1, -1e9, numbers).astype(np.float32))

@@ -26,12 +26,12 @@ from qdialect.patterns.boundaries import _expressible, yields_only
 from qdialect.patterns.captured import _first_moved, _has_other_steps
 from qdialect.patterns.halves import _of_half
 from qdialect.patterns.recurrent import pays
+from qdialect.patterns.sizes import MOST, _is_small
 from qdialect.promises import sizes
 from qdialect.promises.affine import AffineMap
 from qdialect.reasons import Blocked
 from qdialect.targets import Target
 from qdialect.transforms import fold_layout
-from qdialect.transforms.fold_shapes import MOST, _is_small
 from qdialect.transforms.insert_casts import activation_type
 from qdialect.transforms.lower_to_matmul import AxisMatrix, _are_exact
 from qdialect.transforms.lower_to_table import MOST_APART, _is_near
