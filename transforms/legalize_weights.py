@@ -7,7 +7,7 @@ Give constant weights zero point 0 for targets that require it, where a change o
                                                        a target without such scales
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
                                                     4. v = w - z saturated to i8; I: the inputs where it saturates,
-                                                       at most one in four, or one
+                                                       at most one in four, or one; one Gather if x has few elements
     product(x, w : i8) ->  product(x, w xor 0x80 : u8) 5. where the target does not load it otherwise
 
 The copies of integers that are read as another type are made before they are read so, as `sink-dequantize` has them.
@@ -21,6 +21,7 @@ order.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,8 @@ from qdialect.targets.legality import is_refused
 WIDTH, INT8_MAX = 8, 127
 SHARE = 4
 """Divisor: at most one input in so many may be copied; a single one always."""
+FEW = 1 << 14
+"""Elements up to which one op on all of them takes less time than two, of which the second may keep its layout."""
 Int8, Excess = npt.NDArray[np.int8], npt.NDArray[np.int16]
 
 
@@ -57,6 +60,8 @@ class CopiedInputs(NamedTuple):
     """Inputs of a product that are duplicated."""
 
     inputs: list[int]
+    total: int
+    """Number of all inputs."""
     axis: int
     """The activation's axis of inputs."""
     weight_axis: int
@@ -133,7 +138,7 @@ class DropZeroPoint(OnTrait[Linear]):
                 f"i8 does not hold the weights of {len(inputs)} of {count} inputs",
                 "quantize the weights symmetrically",
             )
-        return CopiedInputs(inputs, *axes)
+        return CopiedInputs(inputs, count, *axes)
 
 
 def _copy_inputs(
@@ -143,9 +148,12 @@ def _copy_inputs(
     some, wide = list(known_shape(x.type)), list(known_shape(x.type))
     some[axis] = len(copies.inputs)
     wide[axis] += 0 if wide[axis] == DYNAMIC else len(copies.inputs)
-    places = nodes.ints(copies.inputs, "inputs")
-    again = nodes.add("Gather", [x, places], some, {"axis": axis})
-    both = nodes.add("Concat", [x, again], wide, {"axis": axis})
+    if prod(max(size, 1) for size in wide) <= FEW:
+        places = nodes.ints([*range(copies.total), *copies.inputs], "inputs")
+        both = nodes.add("Gather", [x, places], wide, {"axis": axis})
+    else:
+        again = nodes.add("Gather", [x, nodes.ints(copies.inputs, "inputs")], some, {"axis": axis})
+        both = nodes.add("Concat", [x, again], wide, {"axis": axis})
     rows = np.take(excess, copies.inputs, copies.weight_axis).astype(np.int8)
     weight = _weight(nodes, np.concatenate([stored, rows], copies.weight_axis), type, op.operands[1])
     rewriter.replace(op, [*nodes.ops, copied(op, [both, weight, *op.operands[2:]], op.result_types)])

@@ -25,9 +25,8 @@ func.func @shifted(%x: tensor<1x2x5x4x!x>) -> tensor<1x3x5x4x!y> {
 // What i8 does not hold, -131 and -130, comes in by second copies of the inputs concerned.
 
 // CHECK-LABEL: func.func @copied(
-// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[6] : tensor<1xi64>>}
-// CHECK-NEXT: %[[G:.*]] = onnx.Gather(%x, %[[I]]) {axis = 1 : i64} : (tensor<?x8x5x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<1xi64>) -> tensor<?x1x5x4x!quant.uniform<u8:f32, 0.02:13>>
-// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {axis = 1 : i64} : {{.*}} -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 2, 3, 4, 5, 6, 7, 6] : tensor<9xi64>>}
+// CHECK-NEXT: %[[C:.*]] = onnx.Gather(%x, %[[I]]) {axis = 1 : i64} : (tensor<?x8x5x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<9xi64>) -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-127, 0, 1, 2, 3, 4, -128, 119, -3, -128, 124, 3, 1, -1, 69, -128, -31, -2] : tensor<2x9x1x1xi8>>} : () -> tensor<2x9x1x1x!quant.uniform<i8:f32, 0.25>>
 // CHECK-NEXT: onnx.Conv(%[[C]], %[[V]], %b)
 func.func @copied(%x: tensor<?x8x5x4x!x>, %b: tensor<2xf32>) -> tensor<?x2x5x4xf32> {
@@ -36,11 +35,22 @@ func.func @copied(%x: tensor<?x8x5x4x!x>, %b: tensor<2xf32>) -> tensor<?x2x5x4xf
   func.return %r : tensor<?x2x5x4xf32>
 }
 
+// Of many elements only those are gathered.
+
+// CHECK-LABEL: func.func @copied_of_many(
+// CHECK: %[[G:.*]] = onnx.Gather(%x, {{.*}} -> tensor<?x1x60x60x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {axis = 1 : i64} : {{.*}} -> tensor<?x9x60x60x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: onnx.Conv(%[[C]],
+func.func @copied_of_many(%x: tensor<?x8x60x60x!x>) -> tensor<?x2x60x60xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[4, 131, 132, 133, 134, 135, 0, 250, 3, 255, 134, 132, 130, 200, 1, 100] : tensor<2x8x1x1xui8>>} : () -> tensor<2x8x1x1x!w>
+  %r = onnx.Conv(%x, %w, _) : (tensor<?x8x60x60x!x>, tensor<2x8x1x1x!w>) -> tensor<?x2x60x60xf32>
+  func.return %r : tensor<?x2x60x60xf32>
+}
+
 // Integers that are read as another type are copied before they are read, where `sink-dequantize` has them.
 
 // CHECK-LABEL: func.func @copied_before(
-// CHECK: %[[G:.*]] = onnx.Gather(%x, {{.*}} -> tensor<?x1x5x4x!quant.uniform<u8:f32, 0.5:7>>
-// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {{.*}} -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.5:7>>
+// CHECK: %[[C:.*]] = onnx.Gather(%x, {{.*}} -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.5:7>>
 // CHECK: %[[S:.*]] = quant.scast %[[C]]
 // CHECK-NEXT: %[[R:.*]] = quant.scast %[[S]] : tensor<?x9x5x4xui8> to tensor<?x9x5x4x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK: onnx.Conv(%[[R]],
@@ -55,9 +65,8 @@ func.func @copied_before(%x: tensor<?x8x5x4x!y>) -> tensor<?x2x5x4xf32> {
 // The inputs of a product of matrices run along the last axis; a zero point for each column.
 
 // CHECK-LABEL: func.func @product(
-// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>}
-// CHECK-NEXT: %[[G:.*]] = onnx.Gather(%x, %[[I]]) {axis = 2 : i64}
-// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {axis = 2 : i64} : {{.*}} -> tensor<3x2x5x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 2, 3, 2] : tensor<5xi64>>}
+// CHECK-NEXT: %[[C:.*]] = onnx.Gather(%x, %[[I]]) {axis = 2 : i64} : {{.*}} -> tensor<3x2x5x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-126, 0, 1, 5, -128, 127, 4, 9, -3, 38] : tensor<5x2xi8>>} : () -> tensor<5x2x!quant.uniform<i8:f32:1, {0.25,0.5}>>
 // CHECK-NEXT: onnx.MatMul(%[[C]], %[[V]])
 func.func @product(%x: tensor<3x2x4x!x>) -> tensor<3x2x2xf32> {
