@@ -11,6 +11,7 @@ from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
@@ -272,7 +273,7 @@ class Costing:
         names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
         names += [other.kernel] if other is not None and not names else []
         if not self._has_kernels:
-            return Expected(NOMINAL, 1.0)
+            return Expected(NOMINAL, 1.0) if _meets_linear(op) else FLOAT_ONLY
         each, name = self._costs["Elementwise"], _name(op)
         operands = len(op.operands) + (other.constants if other is not None else 0)
         if not names or names[0] not in each or name not in each or not self._is_kernel(operands, names[0]):
@@ -323,6 +324,27 @@ def _is_convolved(value: SSAValue) -> bool:
         if shape_of(value.owner.operands[0].type) != shape_of(value.type):
             return False
         value = value.owner.operands[0]
+    return False
+
+
+def _meets_linear(op: OnnxOp) -> bool:
+    """
+    True if a linear op, or a cast of the model's own, makes an operand or reads a result, also through ops that move or
+    select elements.
+    """
+    above, below = list(op.operands), [use.operation for use in op.results[0].uses]
+    while above:
+        owner = above.pop().owner
+        if promise_of(owner, Linear) is not None or isinstance(owner, DequantizeOp):
+            return True
+        if (moves := promise_of(owner, Commutes)) is not None and isinstance(owner, OnnxOp):
+            above += moves.operand_values(owner)
+    while below:
+        user = below.pop()
+        if promise_of(user, Linear) is not None or isinstance(user, QuantizeOp):
+            return True
+        if promise_of(user, Commutes) is not None:
+            below += [use.operation for use in user.results[0].uses]
     return False
 
 

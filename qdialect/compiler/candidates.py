@@ -30,7 +30,7 @@ from qdialect.calibration.samples import FEW, Noise, Samples
 from qdialect.calibration.sequential import work_of
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as
-from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places
+from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places, least_ratio
 from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
@@ -61,6 +61,11 @@ class Finished:
     """Noise on all measured samples, the judging ones first."""
     places: Places = AS_THEY_ARE
     """Indices of outputs whose decisive tensors `noise` is measured on."""
+
+
+def is_noisy(done: Finished) -> bool:
+    """True if more noise is left than the time is worth."""
+    return done.ratio < least_ratio(done.share)
 
 
 @dataclass

@@ -47,6 +47,10 @@ class Limit:
     """Fraction of the samples whose largest output changes."""
 
 
+QUIET = Limit("30dB", noise=1e-3)
+"""The limit for a candidate of which too much noise is left."""
+
+
 def parse_limit(text: str) -> Limit:
     """A limit as `40dB` (signal to noise) or `1%` (of the decisions). UserError for anything else."""
     match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", str(text).strip())

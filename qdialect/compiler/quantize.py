@@ -22,10 +22,10 @@ from qdialect.calibration.ranges import check_range
 from qdialect.calibration.samples import FEW, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
-from qdialect.compiler.candidates import Candidates, Finished
+from qdialect.compiler.candidates import Candidates, Finished, is_noisy
 from qdialect.compiler.compilation import compile_as, run_passes
-from qdialect.compiler.dropping import Budgeted, Limit, held_against, hold, parse_limit
-from qdialect.compiler.judging import least_ratio, outputs
+from qdialect.compiler.dropping import QUIET, Budgeted, Limit, held_against, hold, parse_limit
+from qdialect.compiler.judging import outputs
 from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, with_options
 from qdialect.compiler.preparing import functions_apart, simplifying, unprofiled
@@ -245,12 +245,12 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     candidates, best = _best(candidates, calibration)
     held = hold(candidates, best, limit) if limit is not None and best.integer else None
     best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
-    layers = count_layers(prepared, candidates)
-    best, done = _finished(candidates, best, fixed=held is not None)
+    best, done, kept = _finished(candidates, best, fixed=limit is not None)
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
-    in_pairs = candidates.form == "qdq"
-    result = replace(result, layers=layers, limit=limits, budget=budget, doubts=doubts, in_pairs=in_pairs)
+    layers, in_pairs = count_layers(prepared, candidates), candidates.form == "qdq"
+    result = replace(result, layers=layers, budget=budget, doubts=doubts, in_pairs=in_pairs)
+    result.limit = limits + kept
     done.report.calibrated = True
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
@@ -291,19 +291,27 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
     return candidates, shrunk(candidates, best)
 
 
-def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Trial, Finished]:
+def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Trial, Finished, list[str]]:
     """
-    `best`, compiled; in place of one that takes too long with all of its nodes, the best of the trials that do not.
-    fixed: True for no other.
+    `best`, compiled, and lines on layers in float. In place of one that takes too long with all of its nodes, the best
+    of the trials that do not; of one of which too much noise is left, that with the layers in float that make most of
+    it. fixed: True for no other.
     """
     done = candidates.finish(best.choice)
+    if fixed or not best.integer:
+        return best, done, []
     more = done.share - best.share
     faster = [t for t in candidates.tried.values() if t.integer and t.pays and t.share + more <= NO_GAIN]
-    if fixed or done.share <= NO_GAIN or not faster:
-        return best, done
-    other = max(faster, key=Trial.value)
+    other, lines = best, list[str]()
+    if done.share > NO_GAIN and faster:
+        other = max(faster, key=Trial.value)
+    elif is_noisy(done) and isfinite(done.ratio):
+        held = hold(candidates, best, QUIET)
+        other, lines = (held.trial if held.trial.layers else best), held.summary(QUIET)
+    if other is best:
+        return best, done, []
     again = candidates.finish(other.choice)
-    return (best, done) if _reason_for_float(again, any_integers=True) else (other, again)
+    return (best, done, []) if is_noisy(again) else (other, again, lines)
 
 
 def _quantize_weights_only(
@@ -343,7 +351,7 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
         return NO_OP
     if done.share > NO_GAIN:
         return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
-    if done.ratio < least_ratio(done.share):
+    if is_noisy(done):
         return f"in integers {done.ratio:.1f} dB signal to noise are left, for {100 * done.share:.0f} % of the time"
     return ""
 
