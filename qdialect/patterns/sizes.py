@@ -121,9 +121,9 @@ class Sizes:
     def stated(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:
         """The sizes of the result that the computed shape operand of `op` says; None if it says no rank."""
         elements, before = self.elements(op.operands[promise.place]), shape_of(op.operands[0].type) or ()
-        if elements is None or not promise.infers:
+        if elements is None or not promise.says:
             return None
-        if not op.int_attr("allowzero", 0):
+        if promise.keeps is not None and not op.int_attr("allowzero", 0):
             kept = (*before, *[None] * len(elements))
             elements = [kept[k] if e == promise.keeps else e for k, e in enumerate(elements)]
         return tuple(e if isinstance(e, int) and e > 0 else DYNAMIC for e in elements)

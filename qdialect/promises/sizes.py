@@ -64,10 +64,12 @@ class TakesShape(Promise):
     """An operand lists the sizes of the result."""
 
     place: int
-    keeps: int
-    """Entry of the list that copies the size of the first operand at the same index."""
+    keeps: int | None
+    """Entry of the list that copies the size of the first operand at the same index; None if none does."""
     infers: bool
     """True if -1 stands for the size that the number of elements implies."""
+    says: bool = True
+    """True if any other number in the list is a size of the result, not one that it is broadcast to."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +294,8 @@ COUNTS: dict[tuple[str, str], Counts] = {
 }
 SHAPES: dict[tuple[str, str], Promise] = {
     ("", "Reshape"): TakesShape(1, keeps=0, infers=True),
-    ("", "Expand"): TakesShape(1, keeps=1, infers=False),
+    ("", "Expand"): TakesShape(1, keeps=1, infers=False, says=False),
+    ("", "ConstantOfShape"): TakesShape(0, keeps=None, infers=False),
     ("", "Resize"): TakesSizes(3, scales=2),
-    ("", "ConstantOfShape"): Fills(_number),
 }
+FILLED: dict[tuple[str, str], Fills] = {("", "ConstantOfShape"): Fills(_number)}

@@ -382,3 +382,23 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 14 : i64}} {
     func.return %y : tensor<?x0x3xf32>
   }
 }
+
+// -----
+
+// A tensor filled by a list that is known in part has the sizes that are known.
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 14 : i64}} {
+// CHECK-LABEL: func.func @filled(
+// CHECK: onnx.ConstantOfShape(%{{.*}}) : (tensor<2xi64>) -> tensor<?x1xf32>
+// CHECK-NEXT: onnx.Relu(%{{.*}}) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  func.func @filled(%x: tensor<?x6xf32>) -> tensor<*xf32> {
+    %k = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x6xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %k) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %l = onnx.Concat(%n, %one) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+    %y = onnx.ConstantOfShape(%l) : (tensor<2xi64>) -> tensor<?x?xf32>
+    %z = onnx.Relu(%y) : (tensor<?x?xf32>) -> tensor<*xf32>
+    func.return %z : tensor<*xf32>
+  }
+}
