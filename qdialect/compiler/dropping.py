@@ -28,7 +28,7 @@ from qdialect.numerics import Array
 
 SAMPLES = 16
 """Greatest number of samples for a noise budget."""
-MOST_PRODUCTS = 1e12
+MOST_PRODUCTS = 1e11
 """Greatest number of multiply-adds of a noise budget, one run per sample and site; one sample is always used."""
 SHOWN, LEAST_SHOWN = 10, 0.005
 """Greatest number of layers that a noise report names, and the share below which none is named."""
