@@ -9,13 +9,17 @@ Squeeze and Unsqueeze; query, key and value that are parts of one tensor are spl
 faster than a Transpose does: products, Softmax and moves of 15 shapes, with masks and without, took 1.06 to 2.8 times
 as long.
 
-Close: the same sums, but the factor may be applied to another operand. The op came with opset 23.
+Close: the same sums, but the factor may be applied to another operand. The op came with opset 23. The kernel gives 0
+for a query of which the mask leaves no key, by the lowest float32; MatMul and Softmax give the mean of the values. So
+the mask is kept above that by a Max, unless it is a constant without such a row. A row of -inf, which gives NaN in
+them, gives that mean, too.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import OpResult, SSAValue
 
@@ -25,7 +29,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import rank_of
+from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.patterns.attention import UNEQUAL, Attention, Heads, attention_at
 from qdialect.patterns.sizes import Sizes, sizes_of
@@ -39,6 +43,8 @@ from qdialect.targets import Target
 KERNEL = "Attention"
 FIRST = 23
 """The first opset with the op."""
+LOWEST = np.float32(-3.4e38)
+"""Added to scores it gives itself, and is above the lowest float32, -3.4028e38, for which the kernel looks."""
 OLD_OPSET = Blocked("opset", f"Attention came with opset {FIRST}", f"raise-opset to {FIRST}")
 
 
@@ -75,7 +81,7 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
         """The mask with axes batch, heads, query, key, of which the kernel repeats the first two alone."""
         sizes, lengths = found.mask or (), (found.query.length, found.key.length)
         is_whole = self._has_all_rows(found, mask)
-        rank = rank_of(mask) or 0
+        mask, rank = _above_lowest(mask, nodes), rank_of(mask) or 0
         if rank_of(found.scores.product.results[0]) == 3:
             mask = nodes.reshape(mask, sizes, sizes)
         elif rank < 4:
@@ -96,6 +102,14 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
             return False
         known = [self._sizes.sizes(value) or () for value in (mask, found.query.source, found.key.source)]
         return tuple(known[0][-2:]) == (*known[1][1:2], *known[2][1:2])
+
+
+def _above_lowest(mask: SSAValue, nodes: Nodes) -> SSAValue:
+    """The mask, with `LOWEST` as its least element if all elements of a row may be less."""
+    known = constant_array(mask)
+    if known is not None and known.size and (np.atleast_1d(known).max(axis=-1) > LOWEST).all():
+        return mask
+    return nodes.add("Max", [mask, nodes.constant(LOWEST)], mask.type)
 
 
 def _parts(operands: Sequence[Heads], nodes: Nodes) -> list[SSAValue]:

@@ -31,7 +31,9 @@ func.func @cross(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x
 // A mask of all axes, of unknown batch, and of no heads.
 
 // CHECK-LABEL: func.func @masked(
-// CHECK-NEXT: %[[Y:.*]] = onnx.Attention(%x, %y, %z, %m, _, _, _) {{.*}} : (tensor<?x5x12xf32>, tensor<?x7x12xf32>, tensor<?x7x18xf32>, tensor<?x1x5x7xf32>) -> tensor<?x5x18xf32>
+// CHECK: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[-3.4e+38] : tensor<f32>>}
+// CHECK: %[[M:.*]] = onnx.Max(%m, %[[C]]) : (tensor<?x1x5x7xf32>, tensor<f32>) -> tensor<?x1x5x7xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Attention(%x, %y, %z, %[[M]], _, _, _) {{.*}} : (tensor<?x5x12xf32>, tensor<?x7x12xf32>, tensor<?x7x18xf32>, tensor<?x1x5x7xf32>) -> tensor<?x5x18xf32>
 // CHECK-NEXT: func.return %[[Y]]
 func.func @masked(%x: tensor<?x5x12xf32>, %y: tensor<?x7x12xf32>, %z: tensor<?x7x18xf32>, %m: tensor<?x1x5x7xf32>) -> tensor<?x5x18xf32> {
   %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
@@ -57,8 +59,9 @@ func.func @masked(%x: tensor<?x5x12xf32>, %y: tensor<?x7x12xf32>, %z: tensor<?x7
 // One row for all queries is repeated, which the kernel does not do.
 
 // CHECK-LABEL: func.func @masked_keys(
+// CHECK: %[[L:.*]] = onnx.Max(%m, %{{.*}})
 // CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 1, 5, 7] : tensor<4xi64>>}
-// CHECK: %[[M:.*]] = onnx.Expand(%m, %[[S]]) : (tensor<2x1x1x7xf32>, tensor<4xi64>) -> tensor<2x1x5x7xf32>
+// CHECK: %[[M:.*]] = onnx.Expand(%[[L]], %[[S]]) : (tensor<2x1x1x7xf32>, tensor<4xi64>) -> tensor<2x1x5x7xf32>
 // CHECK: onnx.Attention(%x, %y, %z, %[[M]]{{.*}})
 func.func @masked_keys(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>, %m: tensor<2x1x1x7xf32>) -> tensor<2x5x18xf32> {
   %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
@@ -73,6 +76,61 @@ func.func @masked_keys(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tenso
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
   %t = onnx.Add(%u, %m) : (tensor<2x3x5x7xf32>, tensor<2x1x1x7xf32>) -> tensor<2x3x5x7xf32>
+  %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
+  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
+  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
+  func.return %r : tensor<2x5x18xf32>
+}
+
+// A constant that leaves some keys stays as it is.
+
+// CHECK-LABEL: func.func @constant_mask(
+// CHECK-NOT: onnx.Max
+// CHECK: onnx.Attention(%x, %y, %z, %{{.*}}, _, _, _)
+func.func @constant_mask(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
+  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
+  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
+  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
+  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
+  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
+  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
+  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.0, -3.4028234663852886e+38, 0.0, 1.0, -1.0, 0.0, 0.0] : tensor<1x1x1x7xf32>>} : () -> tensor<1x1x1x7xf32>
+  %t = onnx.Add(%u, %m) : (tensor<2x3x5x7xf32>, tensor<1x1x1x7xf32>) -> tensor<2x3x5x7xf32>
+  %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
+  %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
+  %wide = onnx.Constant() {value = #onnx.tensor<[0, 0, 18] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %r = onnx.Reshape(%p, %wide) : (tensor<2x5x3x6xf32>, tensor<3xi64>) -> tensor<2x5x18xf32>
+  func.return %r : tensor<2x5x18xf32>
+}
+
+// One that leaves none does not: the mean of the values is asked for, not 0.
+
+// CHECK-LABEL: func.func @constant_mask_of_no_key(
+// CHECK: %[[L:.*]] = onnx.Max(%{{.*}}, %{{.*}}) : (tensor<1x1x1x7xf32>, tensor<f32>)
+// CHECK: %[[M:.*]] = onnx.Expand(%[[L]], %{{.*}})
+// CHECK: onnx.Attention(%x, %y, %z, %[[M]], _, _, _)
+func.func @constant_mask_of_no_key(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: tensor<2x7x18xf32>) -> tensor<2x5x18xf32> {
+  %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %qr = onnx.Reshape(%x, %heads3x4) : (tensor<2x5x12xf32>, tensor<4xi64>) -> tensor<2x5x3x4xf32>
+  %q = onnx.Transpose(%qr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
+  %kr = onnx.Reshape(%y, %heads3x4) : (tensor<2x7x12xf32>, tensor<4xi64>) -> tensor<2x7x3x4xf32>
+  %k = onnx.Transpose(%kr) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x7x3x4xf32>) -> tensor<2x3x4x7xf32>
+  %vr = onnx.Reshape(%z, %heads3x6) : (tensor<2x7x18xf32>, tensor<4xi64>) -> tensor<2x7x3x6xf32>
+  %v = onnx.Transpose(%vr) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x7x3x6xf32>) -> tensor<2x3x7x6xf32>
+  %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
+  %m = onnx.Constant() {value = #onnx.tensor<[-3.4028234663852886e+38, -3.4028234663852886e+38, -3.4028234663852886e+38, -3.4028234663852886e+38, -3.4028234663852886e+38, -3.4028234663852886e+38, -3.4028234663852886e+38] : tensor<1x1x1x7xf32>>} : () -> tensor<1x1x1x7xf32>
+  %t = onnx.Add(%u, %m) : (tensor<2x3x5x7xf32>, tensor<1x1x1x7xf32>) -> tensor<2x3x5x7xf32>
   %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
@@ -118,7 +176,8 @@ func.func @packed(%x: tensor<?x5x36xf32>) -> tensor<?x5x12xf32> {
 // Products of matrices, batch and heads in one axis, as of torch's MultiheadAttention, and a result of rank 2.
 
 // CHECK-LABEL: func.func @matrices(
-// CHECK: %[[M:.*]] = onnx.Reshape(%m, %{{.*}}) : (tensor<6x5x7xf32>, tensor<4xi64>) -> tensor<2x3x5x7xf32>
+// CHECK: %[[L:.*]] = onnx.Max(%m, %{{.*}})
+// CHECK: %[[M:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<6x5x7xf32>, tensor<4xi64>) -> tensor<2x3x5x7xf32>
 // CHECK: %[[Q:.*]] = onnx.Reshape(%x, %{{.*}}) : (tensor<10x12xf32>, tensor<3xi64>) -> tensor<2x5x12xf32>
 // CHECK: %[[A:.*]] = onnx.Attention(%[[Q]], %y, %z, %[[M]], _, _, _) {{.*}} -> tensor<2x5x12xf32>
 // CHECK: %[[Y:.*]] = onnx.Reshape(%[[A]], %{{.*}}) : (tensor<2x5x12xf32>, tensor<2xi64>) -> tensor<10x12xf32>
@@ -182,7 +241,8 @@ func.func @open(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x1
 // A mask that may have one row for all queries is repeated, too; one of the named sizes of queries and keys is not.
 
 // CHECK-LABEL: func.func @open_rows(
-// CHECK: %[[M:.*]] = onnx.Expand(%m, %{{.*}}) : (tensor<1x1x?x?xf32>, tensor<4xi64>) -> tensor<1x1x?x?xf32>
+// CHECK: %[[L:.*]] = onnx.Max(%m, %{{.*}})
+// CHECK: %[[M:.*]] = onnx.Expand(%[[L]], %{{.*}}) : (tensor<1x1x?x?xf32>, tensor<4xi64>) -> tensor<1x1x?x?xf32>
 // CHECK: onnx.Attention(%x, %y, %z, %[[M]], _, _, _)
 func.func @open_rows(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<?x?x18xf32>, %m: tensor<1x1x?x?xf32>) -> tensor<?x?x18xf32> {
   %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
@@ -206,7 +266,8 @@ func.func @open_rows(%x: tensor<?x?x12xf32>, %y: tensor<?x?x12xf32>, %z: tensor<
 }
 
 // CHECK-LABEL: func.func @named_rows(
-// CHECK: onnx.Attention(%x, %y, %z, %m, _, _, _)
+// CHECK: %[[M:.*]] = onnx.Max(%m, %{{.*}})
+// CHECK: onnx.Attention(%x, %y, %z, %[[M]], _, _, _)
 func.func @named_rows(%x: tensor<?x?x12xf32> {onnx.dims = ["n", "s", ""]}, %y: tensor<?x?x12xf32> {onnx.dims = ["n", "t", ""]}, %z: tensor<?x?x18xf32>, %m: tensor<1x1x?x?xf32> {onnx.dims = ["", "", "s", "t"]}) -> tensor<?x?x18xf32> {
   %heads3x4 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 4] : tensor<4xi64>>} : () -> tensor<4xi64>
   %heads3x6 = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 6] : tensor<4xi64>>} : () -> tensor<4xi64>

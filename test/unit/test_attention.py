@@ -237,7 +237,10 @@ def test_masks_are_repeated_as_far_as_the_kernel_does_not(
     assert operators(after)["Expand"] == (mask[-2:-1] not in [(rows,)])
     sizes = {"n": 2, "r": 5}
     numbers = reals(*(sizes.get(str(size), size) for size in mask))  # pyright: ignore[reportArgumentType]
-    assert_alike(proto, after, x=reals(2, 5, 10), m=np.where(numbers > 1, -1e9, numbers).astype(np.float32))
+    for least in (-1e9, np.finfo(np.float32).min):
+        numbers = np.where(numbers > 1, least, numbers).astype(np.float32)
+        np.atleast_2d(numbers)[..., :1, :] = least  # every key is masked, for a query or for all
+        assert_alike(proto, after, x=reals(2, 5, 10), m=numbers)
     assert compiled(after) == after
 
 
