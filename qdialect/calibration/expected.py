@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset, promise_of
@@ -89,11 +89,11 @@ class Costing:
     """
     The expected costs of ops on a target, in each form that it has there.
 
-    kernels: True if integer ops have kernels of their own; otherwise the runtime fuses pairs, and any op
-    between them is assumed to gain.
+    kernels: False if the runtime fuses pairs; then an op gains that meets a linear op, or if `graph` has none.
     """
 
-    def __init__(self, target: Target, elements: Elements, *, kernels: bool):
+    def __init__(self, target: Target, elements: Elements, graph: Block | None = None, *, kernels: bool):
+        self._all = graph is not None and not any(promise_of(op, Linear) for op in graph.walk())
         self._target, self._elements, self._costs = target, elements, target.costs
         self._search = Search(self._costs)
         self._has_kernels = kernels and "Placement" in self._costs
@@ -273,7 +273,7 @@ class Costing:
         names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
         names += [other.kernel] if other is not None and not names else []
         if not self._has_kernels:
-            return Expected(NOMINAL, 1.0) if _meets_linear(op) else FLOAT_ONLY
+            return Expected(NOMINAL, 1.0) if self._all or _meets_linear(op) else FLOAT_ONLY
         each, name = self._costs["Elementwise"], _name(op)
         operands = len(op.operands) + (other.constants if other is not None else 0)
         if not names or names[0] not in each or name not in each or not self._is_kernel(operands, names[0]):

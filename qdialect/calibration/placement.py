@@ -99,7 +99,7 @@ class _Graph:
     ):
         self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
-        self.weights, self._costing = weights, Costing(target, self.elements, kernels=kernels)
+        self.weights, self._costing = weights, Costing(target, self.elements, self.block, kernels=kernels)
         shapes = [shape_of(arg.type) for arg in self.block.args]
         self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
         self.cut = Cut()

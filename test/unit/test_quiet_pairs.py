@@ -55,3 +55,19 @@ def test_what_makes_the_noise_stays_in_float() -> None:
     assert done.integer == 2
     assert done.ratio > 25
     assert any(line.startswith("30dB holds with 1 nodes in float") for line in done.summary())
+
+
+def test_ops_of_a_model_without_layers_have_pairs() -> None:
+    """A BatchNormalization alone, in parts: each is quantized by its own profile."""
+    proto = model(
+        "g (float[n,3,4] x) => (float[n,3,4] y) { y = BatchNormalization(x, a, b, m, v) }",
+        a=np.array([2.0, -3.0, 4.0]),
+        b=np.array([1.0, 5.0, -9.0]),
+        m=np.array([0.5, 0.0, -0.5]),
+        v=np.ones(3),
+    )
+    x = np.random.default_rng(1).normal(size=(16, 3, 4)).astype(np.float32)
+    done = qdialect.quantize(proto, [{"x": x}], form="qdq", decompose=["BatchNormalization"])
+    ops = [op for op in done.module.walk() if isinstance(op, OnnxOp)]
+    quantized = [op.operands[0].owner for op in ops if op.op_type == "QuantizeLinear"]
+    assert {"Mul", "Add"} <= {one.op_type for one in quantized if isinstance(one, OnnxOp)}
