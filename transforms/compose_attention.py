@@ -29,7 +29,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.attention import UNEQUAL, Attention, Heads, attention_at
 from qdialect.patterns.sizes import Sizes, sizes_of
@@ -81,11 +81,12 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
         """The mask with axes batch, heads, query, key, of which the kernel repeats the first two alone."""
         sizes, lengths = found.mask or (), (found.query.length, found.key.length)
         is_whole = self._has_all_rows(found, mask)
-        mask, rank = _above_lowest(mask, nodes), rank_of(mask) or 0
-        if rank_of(found.scores.product.results[0]) == 3:
-            mask = nodes.reshape(mask, sizes, sizes)
-        elif rank < 4:
-            mask = nodes.add("Unsqueeze", [mask, nodes.ints(range(4 - rank), "axes")], sizes)
+        shape, mask = shape_of(mask.type) or (), _above_lowest(mask, nodes)
+        added = range(len(sizes) - len(shape))
+        if sizes != (*(1 for _ in added), *shape):
+            mask = nodes.reshape(mask, [-1 if size == DYNAMIC else size for size in sizes], sizes)
+        elif added:
+            mask = nodes.add("Unsqueeze", [mask, nodes.ints(added, "axes")], sizes)
         if is_whole:
             return mask
         return nodes.add("Expand", [mask, _sizes(found, nodes)], (*sizes[:2], *lengths))

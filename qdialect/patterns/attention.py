@@ -23,6 +23,9 @@ MOST = 12
 OTHER_RESULT = Blocked("attention-result", "the results of the heads are not joined side by side")
 UNEQUAL = Blocked("unequal-heads", "query, key and value differ in batch, or in number or size of heads")
 NO_MASK = Blocked("attention-mask", "the mask repeats the scores, or is not of float32")
+OPEN_MASK = Blocked(
+    "attention-mask", "no constant shape splits batch and heads of a mask with two unknown sizes"
+)
 NO_SCALE = Blocked("attention-scale", "the scores are multiplied by 0 or a negative number")
 NO_HEADS = Blocked(
     "no-heads",
@@ -129,6 +132,8 @@ def _mask_sizes(scores: Scores, query: Heads) -> tuple[int, ...] | None:
     if rank_of(scores.product.results[0]) == 3 and len(shape) == 3:
         first = {1: (1, 1), query.batch * query.heads: (query.batch, query.heads)}
         sizes = (*required(first.get(shape[0]), NO_MASK), *shape[1:])
+    if sizes[0] > 1 and len(shape) < 4 and sizes.count(DYNAMIC) > 1:
+        unblocked(OPEN_MASK)
     repeats = sizes[0] in (1, query.batch) and sizes[1] in (1, query.heads, DYNAMIC)
     return sizes if repeats and is_float32(scores.mask) else unblocked(NO_MASK)
 

@@ -163,15 +163,21 @@ def attention(
         nodes.append(oh.make_node("Transpose", ["r"], ["t"], "turn", perm=[2, 0, 3, 1, 4]))
         for k, part in enumerate(parts):
             tensors[f"i{part}"] = np.int64(k)
-            nodes.append(oh.make_node("Gather", ["t", f"i{part}"], [f"{part}0"], axis=0))
+            result = f"{part}4" if form == "matrices" else f"{part}0"
+            nodes.append(oh.make_node("Gather", ["t", f"i{part}"], [result], axis=0))
+    joined = form == "matrices"
+    if joined:
+        tensors |= {"whole": ints(3 * int(batch), -1, 4), "apart": ints(int(batch), 3, -1, 4)}
+        nodes += [oh.make_node("Reshape", [f"{part}4", "whole"], [f"{part}0"]) for part in parts]
     nodes += [
-        oh.make_node("Transpose", ["k0"], ["kt"], "turn_key", perm=[0, 1, 3, 2]),
+        oh.make_node("Transpose", ["k0"], ["kt"], "turn_key", perm=[0, 2, 1] if joined else [0, 1, 3, 2]),
         oh.make_node("MatMul", ["q0", "kt"], ["s0"], "scores"),
         oh.make_node("Div" if form == "split" else "Mul", ["s0", "scale"], ["s1"], "scaled"),
         *([oh.make_node("Add", ["s1", "m"], ["s2"], "masked")] if mask is not None else []),
-        oh.make_node("Softmax", ["s1" if mask is None else "s2"], ["a"], "weights", axis=3),
+        oh.make_node("Softmax", ["s1" if mask is None else "s2"], ["a"], "weights", axis=-1),
         oh.make_node("MatMul", ["a", "v0"], ["y0"], "weighted"),
-        oh.make_node("Transpose", ["y0"], ["y1"], "turn_back", perm=[0, 2, 1, 3]),
+        *([oh.make_node("Reshape", ["y0", "apart"], ["y4"])] if joined else []),
+        oh.make_node("Transpose", ["y4" if joined else "y0"], ["y1"], "turn_back", perm=[0, 2, 1, 3]),
         oh.make_node("Reshape", ["y1", "joined"], ["y2"], "join"),
         oh.make_node("MatMul", ["y2", "o"], ["y"], "out"),
     ]
@@ -241,6 +247,28 @@ def test_masks_are_repeated_as_far_as_the_kernel_does_not(
         numbers = np.where(numbers > 1, least, numbers).astype(np.float32)
         np.atleast_2d(numbers)[..., :1, :] = least  # every key is masked, for a query or for all
         assert_alike(proto, after, x=reals(2, 5, 10), m=numbers)
+    assert compiled(after) == after
+
+
+@pytest.mark.parametrize(
+    ("batch", "mask"),
+    [
+        (1, ("r", "r")),
+        (1, (1, "r", "r")),
+        (1, (3, "r", "r")),
+        (2, (1, 1, "r")),
+        (2, (6, 1, "r")),
+        (2, (6, "r", "r")),
+    ],
+)
+def test_masks_of_batch_and_heads_in_one_axis(batch: int, mask: Sequence[int | str]) -> None:
+    proto = attention("matrices", batch=batch, rows="r", mask=mask)
+    after = compiled(proto)
+    assert operators(after)["Attention"] == (
+        mask != (6, "r", "r")
+    )  # which no Reshape of constant sizes splits
+    numbers = reals(*(5 if size == "r" else int(size) for size in mask))
+    assert_alike(proto, after, x=reals(batch, 5, 10), m=numbers)
     assert compiled(after) == after
 
 
