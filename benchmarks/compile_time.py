@@ -38,9 +38,7 @@ ort.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
 
 # What the command does, step by step. Loading a module counts as imports, whichever step asks for it.
 PHASES = """
-import gc, importlib, json, os, sys, time
-gc.disable()
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import importlib, json, sys, time
 phases, running, since = {}, ["python"], [time.perf_counter(), time.process_time()]
 find_and_load = importlib._bootstrap._find_and_load
 

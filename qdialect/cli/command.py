@@ -13,7 +13,7 @@ def main(argv: list[str] | None) -> int:
         parsed = arguments.parse(words)
     except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
-    parsed.ends, parsed.words = argv is None, words
+    parsed.words = words
 
     def run() -> int:
         from qdialect.cli.inputs import streams
@@ -34,4 +34,4 @@ def main(argv: list[str] | None) -> int:
         with streams(parsed):
             return run(parsed)
 
-    return guarded(run, ends=parsed.ends)
+    return guarded(run)

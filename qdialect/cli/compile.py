@@ -3,8 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,14 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(phases_text(phases(options, completes=bool(arguments.data))))
         return DONE
     import qdialect
-    from qdialect.onnx_io import parts as onnx_parts
 
-    if arguments.ends and not arguments.data:  # nothing else in this process needs the onnx package
-        onnx_parts.load_alone()
-        from qdialect.onnx_io.messages import prepare_inference, prepare_reading
-
-        prepare_inference(partial(_import_passes, options))
-        prepare_reading(Path(arguments.input))
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         reporting = Reporting(arguments)
@@ -53,14 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
         measured = reporting.write(report, show)
     say(arguments, report, measured)
     return DONE
-
-
-def _import_passes(options: Options) -> None:
-    """Import the passes while another process infers shapes, which saves a twentieth of a compile."""
-    from qdialect.compiler import compilation
-
-    with suppress(UserError):  # compiling raises it, once the model is known to be one
-        compilation.phases(options)
 
 
 def _feeds(

@@ -131,7 +131,7 @@ def main(argv: list[str] | None = None) -> int:
     """
     The command; returns its status: 0 done, 1 could not, 2 wrong usage.
 
-    Without `argv` it is the command of this process, which ends with it.
+    Without `argv` it takes the arguments of this process.
     """
     words = sys.argv[1:] if argv is None else argv
     parser = make_argument_parser()
@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
             parser.error("--verify-diagnostics prints no IR, so -o has no use")
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
-    return guarded(lambda: _run(parser, arguments), ends=argv is None)
+    return guarded(lambda: _run(parser, arguments))
 
 
 def _pass_hint(words: "Sequence[str]") -> str:

@@ -2,11 +2,9 @@
 Exit status of commands: 0 success, 1 failure (one line on stderr), 2 wrong usage. Never a traceback for a user's
 mistake."""
 
-import gc
 import os
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from qdialect.errors import LocatedError, UserError
 from qdialect.files import reason
@@ -15,16 +13,12 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 DEBUG = "QDIALECT_DEBUG"
 
 
-def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
-    """The status of `run`; an exception becomes one line on stderr and status 1. ends: True if the process ends."""
-    if ends:
-        # numpy's BLAS starts a thread for each core when imported, and nothing here multiplies matrices with it.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+def guarded(run: Callable[[], int]) -> int:
+    """The status of `run`; an exception becomes one line on stderr and status 1."""
     try:
-        with _no_collection():
-            status = run()
-            sys.stdout.flush()
-            return status
+        status = run()
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:
         # The reader (`| head`) has closed the pipe; Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -94,19 +88,3 @@ def _internal(error: BaseException) -> str:
         "please report it with the traceback above" if debugging() else f"set {DEBUG}=1 for the traceback"
     )
     return f"error: internal error, {type(error).__name__}: {error}{where}{notes}; this is a bug, {advice}"
-
-
-@contextmanager
-def _no_collection() -> Generator[None]:
-    """
-    Context without garbage collection: IR consists of cycles that live as long as the process, so each collection
-    traverses everything and frees nothing (a quarter of the time of a large compile).
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
