@@ -3,12 +3,15 @@ Requantize the bias of an integer op to int32 with scale x_scale * w_scale, that
 
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
-    linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    weights all 0: of a finer scale
-    linear(x, w, b)  ->  linear(x, w', b)      unless `quantize`: so that a session can quantize the bias
+    linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    w of few bits, or 0: of a finer scale
+    linear(x, w, b)  ->  linear(x, w', b)              unless `quantize`: so that a session can quantize the bias
+    linear(x, w) + b ->  linear(x, w') + b             likewise, only with a finer scale
 
 Close: the bias changes by at most half an accumulator step, and by at most a quarter of a step of the result;
-otherwise, or if the result is float and the change would matter, it stays float. A channel whose weights are all 0
-takes any scale: one with which its bias fits. A bias is never clipped: a channel whose bias does not fit in int32
+otherwise, or if the result is float and the change would matter, it stays float. A weight with free bits gets the
+finest scale, the same numbers times a power of two, wherever a bias is not a whole number of steps: with few bits each
+step of a layer is a large part of its range. A channel whose weights are all 0 takes any scale: one with which its bias
+fits. A bias is never clipped: a channel whose bias does not fit in int32
 together with its sums gets a wider weight scale, if its bias outweighs the precision that its weights lose. An op whose
 sums could wrap with any bias is not changed.
 """
@@ -30,8 +33,16 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, value_name
-from qdialect.ir.values import constant, constant_array, known_array, real_constant, under_dequantize
+from qdialect.ir.values import (
+    constant,
+    constant_array,
+    known_array,
+    rank_of,
+    real_constant,
+    under_dequantize,
+)
 from qdialect.numerics import folding, sums
+from qdialect.promises.arithmetic import along, shift, single_user
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
@@ -54,8 +65,6 @@ apart round at most one apart, and the other half step allows for float32 sums.
 
 WIDTH = 8
 """Bits of the weights that kernels take: fewer, packed, would take more memory in finer steps."""
-WORTH = 1 / 16
-"""A weight gets finer scales if a bias would else change by more than this share of what is allowed."""
 
 FLOAT_RESULT = Blocked(
     "float-result", "the result is float, so rounding this bias by half an accumulator step matters"
@@ -118,15 +127,15 @@ def _counted(
 
 
 def _refine(
-    op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32], allowed: float
+    op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]
 ) -> tuple[ConstantOp, UniformType] | None:
     """
-    The weight with finer scales, if its bias needs them: times a power of two where it has few bits, any scale for
-    channels of zeros whose bias would else change by more than `allowed`.
+    The weight with finer scales, where a bias is no whole number of steps: times a power of two where it has few bits,
+    any scale for channels of zeros.
     """
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
-    coarse = sums.moved_bias(bias, x.scales, w.scales)[0] > allowed * WORTH
+    coarse = _moves(bias, x, w)
     if tensor is None or not (w.is_per_tensor or w.axis == axis) or not coarse.any():
         return None
     array, type = tensor.array(), w
@@ -135,15 +144,19 @@ def _refine(
     if w.storage.width == WIDTH and (finer.scales != w.scales).any():
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))
-    moved, _ = sums.moved_bias(bias, x.scales, type.scales)
     if w.axis is not None and w.scales.size == bias.size:
         other_axes = tuple(k for k in range(array.ndim) if k != w.axis)
         zeros = numerics.expand_parameters(w.zero_points, array.shape, w.axis)
-        dead = (moved > allowed) & (array == zeros).all(axis=other_axes)
+        dead = _moves(bias, x, type) & (array == zeros).all(axis=other_axes)
         type = type.replace(scales=folding.scales_for_bias(bias, x.scales, type.scales, dead))
     if (type.scales == w.scales).all():
         return None
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
+
+
+def _moves(bias: npt.NDArray[np.float32], x: UniformType, w: UniformType) -> npt.NDArray[np.bool_]:
+    """Where rounding to steps of x_scale * w_scale changes a bias by more than float32 does."""
+    return sums.moved_bias(bias, x.scales, w.scales)[0] > np.spacing(np.abs(bias))
 
 
 def _widen(
@@ -177,6 +190,41 @@ def _widen(
     return constant_op(new.stored, None, type), type
 
 
+def _use_weight(op: OnnxOp, weight: ConstantOp, rewriter: Rewriter) -> None:
+    weight.location = location("", [f"{value_name(op.operands[1])}_widened"])
+    rewriter.insert_before(op, [weight])
+    rewriter.set_operand(op, 1, weight.results[0])
+
+
+def refine_for(op: OnnxOp, bias: npt.NDArray[Any] | None, rewriter: Rewriter) -> None:
+    """Give the weight of `op` the finer scales that its bias needs, whoever rounds that to steps of the sums."""
+    x, w, linear = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type), op.get_trait(Linear)
+    channels = None if linear is None else linear.output_channels(op)
+    if bias is None or x is None or w is None or not x.is_per_tensor or channels is None:
+        return
+    if bias.size not in (1, channels) or w.scales.size not in (1, channels):
+        return
+    flat = np.broadcast_to(bias.reshape(-1), (channels,)).astype(np.float32)
+    refined = _refine(op, x, w, flat)
+    if refined is None:
+        return
+    counted = _count(op, x, refined[1], known_array(refined[0].results[0]), flat)
+    if isinstance(counted, _Counted) and counted.weight is None:
+        _use_weight(op, refined[0], rewriter)
+
+
+class RefineForAdded(OnTrait[Linear]):
+    """A product between quantized operands, to which an op adds a constant: a session makes that a bias."""
+
+    def wants(self, promise: Linear, /) -> bool:
+        return not promise.has_bias
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> None:
+        added, rank, axis = shift(single_user(op.results[0])), rank_of(op.results[0]), promise.result_axis
+        if added is not None and rank is not None:
+            refine_for(op, along(added.constant, rank, axis), rewriter)
+
+
 class RescaleBias(OnTrait[Linear]):
     """The bias of a linear op between quantized activation and weight."""
 
@@ -197,6 +245,8 @@ class RescaleBias(OnTrait[Linear]):
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
         counts, result = self._quantize and self._has_kernel(op), quantized_of(op.results[0].type)
         if not counts and (result is None or isinstance(bias.owner, DequantizeOp)):
+            if not self._quantize and not isinstance(bias.owner, DequantizeOp):
+                refine_for(op, constant_array(bias), rewriter)
             if op.get_trait(Window) is not None and result is None:
                 return None  # convolutions with a float result have no such bias
             return NO_KERNEL if self._quantize else None  # no session quantizes that bias
@@ -225,7 +275,7 @@ class RescaleBias(OnTrait[Linear]):
         allowed = MOST_MOVED * float(np.abs(flat).max(initial=0))
         if result is not None:
             allowed = MOST_STEPS * float(result.scales.min())
-        refined = _refine(op, x, w, flat, allowed)
+        refined = _refine(op, x, w, flat)
         counted = unblocked(_counted(op, x, w, refined, flat))
         if not counts and refined is not None and counted.weight is not refined[0]:
             counted = unblocked(_counted(op, x, w, None, flat))  # too fine at once: else it would have no end
@@ -234,9 +284,7 @@ class RescaleBias(OnTrait[Linear]):
         if counts and (moved > allowed).any():
             return COARSE if result is not None else FLOAT_RESULT
         if counted.weight is not None:
-            counted.weight.location = location("", [f"{value_name(op.operands[1])}_widened"])
-            rewriter.insert_before(op, [counted.weight])
-            rewriter.set_operand(op, 1, counted.weight.results[0])
+            _use_weight(op, counted.weight, rewriter)
         if counts:
             self._replace(op, bias, counted.stored, step, rewriter)
         return NO_KERNEL if self._quantize and not counts and counted.weight is None else None
@@ -274,4 +322,4 @@ class RescaleBiasPass(RewritePass):
     """True to requantize biases; otherwise only weights with which a session would lose or clip its own bias change."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RescaleBias(self.quantize)]
+        return [RescaleBias(self.quantize), *([] if self.quantize else [RefineForAdded()])]

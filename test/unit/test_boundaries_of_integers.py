@@ -93,36 +93,36 @@ def test_only_a_bias_beyond_its_share_widens_a_weight(
         assert str(folding.MAX_FOLDED_BIAS + 255) in result.message
 
 
-def refined(values: str, bias: list[float], allowed: float) -> list[float] | None:
+def refined(values: str, bias: list[float]) -> list[float] | None:
     """The scales of two channels, 1.0 each, of such weights."""
     source = text(
         Case("", "", f"x: 1x1x!one\nw = [{values}] : 1x2xi8 as 1x2x!ones\ny = Gemm(x, w) : 1x2xf32")
     )
     _, module = parsed(f"!ones = !quant.uniform<i8:f32:1, {{1.0,1.0}}>\n{source}")
     op = next(o for o in module.walk() if isinstance(o, OnnxOp) and o.op_type == "Gemm")
-    new = _refine(op, ONE, uniform_of(op.operands[1].type), np.array(bias, np.float32), allowed)
+    new = _refine(op, ONE, uniform_of(op.operands[1].type), np.array(bias, np.float32))
     return None if new is None else new[1].scales.tolist()
 
 
-def test_weights_are_refined_where_a_bias_moves_by_more_than_its_share():
-    assert refined("1, 100", [2.25, 3.0], 4.0) is None
-    finer = refined("1, 100", [2.25, 3.0], 3.99)
+def test_weights_are_refined_where_a_bias_is_no_whole_number_of_steps():
+    assert refined("1, 100", [2.0, 3.25]) is None
+    finer = refined("1, 1", [2.0 + 2**-20, 3.0])
     assert finer is not None
     assert finer[0] < 1.0
     assert finer[1] == 1.0
 
 
-def test_scales_of_zeros_change_where_a_bias_moves_by_more_than_is_allowed():
-    assert refined("0, 0", [2.25, 3.0], 0.25) is None
-    one = refined("0, 0", [2.25, 3.0], 0.24)
+def test_scales_of_zeros_change_where_a_bias_is_no_whole_number_of_steps():
+    assert refined("0, 0", [2.0, 3.0]) is None
+    one = refined("0, 0", [2.25, 3.0])
     assert one is not None
     assert one[0] != 1.0
     assert one[1] == 1.0
-    other = refined("0, 0", [2.25, 2.5], 0.25)
+    other = refined("0, 0", [2.0, 2.5])
     assert other is not None
     assert other[0] == 1.0
     assert other[1] != 1.0
-    assert refined("100, 0", [2.5, 3.0], 0.25) is None
+    assert refined("100, 0", [2.5, 3.0]) is None
 
 
 @pytest.mark.parametrize(("scale", "rescaled"), [(0.5, True), (0.499, False)])
