@@ -1,15 +1,25 @@
 """
-Compile random quantized graphs and hold each pass, and the whole, against the oracle.
+Compile random graphs and hold what comes out against what goes in.
 
-    python benchmarks/random_graphs.py --count 1000 --start 0 [--jobs 2] [--state FILE]
+    python benchmarks/random_graphs.py --count 1000 --start 0 [--jobs 2] [--state FILE] [--keep FOLDER]
 
-Each graph is compiled for onnxruntime (QOperator), for generic (QDQ), and for one other target, form or level.
-What a pass changed is verified and judged per op by the pass's class. The whole is run with optimization off: SQNR
-against the model it was made from, of all outputs but indices together, and of each; and in a session with all of its
-optimizations, which must take what it took and give it as little noise. Compiling it again must change no byte. Graphs
-are judged in `--jobs` child processes: onnxruntime aborts the process for some, which are counted, and judged without
-its optimizer if the model itself is such a one; not at all if it aborts or is refused with optimizations off too. With
-`--state`, each graph's outcome is written down; graphs that are in the file already are not compiled again.
+By default, graphs of everything that can be drawn (`any_case` in `graphs/quantized.py`), as a user compiles them: for
+onnxruntime, and for one other target, form or level in turn (`graphs/files.py`). The file must load, keep the names,
+types and shapes of outputs, and give the numbers of the model with optimization off: the same bits at `exact`, 25 dB at
+`close`, 10 dB at `lossy`. What is written for onnxruntime must not be noisier in a session with all optimizations than
+the model is in one, nor below 25 dB there if a scale is odd, whatever the model gives. The verdict names each op that
+the target does not read. A second compilation gives the same ops and types.
+
+With `--forms`, `--qdq`, `--wide`, `--odd` or `--open`, graphs of a narrower draw: each is compiled for onnxruntime
+(QOperator), for generic (QDQ), and for one other target, form or level. What a pass changed is verified and judged per
+op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from, of all outputs
+but indices together, and of each; and in a session with all of its optimizations, which must take what it took and give
+it as little noise. Compiling it again must change no byte.
+
+Graphs are judged in `--jobs` child processes: onnxruntime aborts the process for some, which are counted, and judged
+without its optimizer if the model itself is such a one; not at all if it aborts or is refused with optimizations off
+too. With `--state`, each graph's outcome is written down; graphs that are in the file already are not compiled again.
+With `--keep`, graphs that show something wrong are written to a folder.
 """
 
 from __future__ import annotations
@@ -20,17 +30,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from onnx import ModelProto, NodeProto
+from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
+from graphs import files
 from graphs.children import Ended, Report, results
-from graphs.quantized import Case, odd_case, random_case, with_open_sizes
+from graphs.noise import LEAST, Outcome, energies, indices, same, sqnr
+from graphs.quantized import Case, any_case, odd_case, random_case, with_open_sizes
 from graphs.structure import difference, first_change
 from graphs.together import Together
 from qdialect.compiler.options import Options
@@ -44,74 +56,12 @@ TARGETS = ("onnxruntime", "generic")
 EXACT = ("onnxruntime//exact", "generic//exact")
 FURTHER = ("tensorrt", "openvino", "onnxruntime/qdq", "onnxruntime/integer", *EXACT)
 """Each graph is compiled for one of these besides."""
-MEDIAN, LEAST = 40.0, 25.0
-"""dB: what the median and every graph must have."""
+MEDIAN = 40.0
+"""dB: what the median must have."""
 ORIGINAL = "the original's session"
 """What a child has begun when onnxruntime's optimizer may end it by the model itself."""
 PLAIN = "the original alone"
 """What it has begun when onnxruntime may end it by the model itself with optimizations off, or refuse that."""
-
-
-@dataclass
-class Outcome:
-    """What became of one graph on one target."""
-
-    problem: str = ""
-    """What was wrong, in one line; empty if nothing was."""
-    kind: str = ""
-    """The same for all problems of a kind."""
-    sqnr: float = np.inf
-    """Of all outputs together, in dB."""
-    worst: float = np.inf
-    """Of the worst output: 25 dB is one step in one of three elements that are ten steps large."""
-    integer: int = 0
-    """QOperator nodes in the result."""
-    aborts: bool = False
-    """Whether a session ends the process by the original: the result is run in none that has its optimizations then."""
-
-
-def energies(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> tuple[float, float]:
-    """
-    The sums a^2 and (a - b)^2, where a is a number; infinite noise where b is not the same infinity, or none where a is
-    finite.
-    """
-    a, b = (values.reshape(-1).astype(np.float64) for values in (reference, other))
-    known = ~(np.isnan(a) | (a == b))
-    noise = np.square(a[known] - b[known]).sum()
-    return float(np.square(a[np.isfinite(a)]).sum()), np.inf if np.isnan(noise) else float(noise)
-
-
-def same(a: Array, b: Array) -> bool:
-    """Whether two tensors are equal, NaN to NaN."""
-    return a.dtype == b.dtype and a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
-
-
-def indices(model: ModelProto) -> set[str]:
-    """The tensors that are made of indices alone, which are no signal: a step makes another element the largest."""
-    constants = {tensor.name for tensor in model.graph.initializer}
-    integers: set[str] = set()
-    for node in model.graph.node:
-        taken = [name for name in selected(node) if name and name not in constants]
-        if node.op_type in ("ArgMax", "ArgMin") or (taken and integers.issuperset(taken)):
-            integers.update(node.output)
-        elif not taken:
-            constants.update(node.output)
-    return integers
-
-
-def selected(node: NodeProto) -> list[str]:
-    """The tensors of the outer graph whose elements a node computes with; of an If, without its condition."""
-    if node.op_type != "If":
-        return list(node.input)
-    nodes = [inner for attribute in node.attribute for inner in attribute.g.node]
-    own = {name for inner in nodes for name in inner.output}
-    own.update(tensor.name for attribute in node.attribute for tensor in attribute.g.initializer)
-    return [name for inner in nodes for name in selected(inner) if name not in own]
-
-
-def sqnr(signal: float, noise: float) -> float:
-    """10 log10(signal / noise) of two energies, in dB; infinite without noise."""
-    return np.inf if noise == 0 else 10 * float(np.log10(max(signal, 1e-30) / noise))
 
 
 def imported(model: ModelProto) -> ModuleOp:
@@ -273,16 +223,51 @@ def outcomes(
     return judged
 
 
+def labels_of(seed: int) -> tuple[str, ...]:
+    """The targets, forms and levels that a graph of everything is compiled for."""
+    return ("onnxruntime", files.LABELS[seed % len(files.LABELS)])
+
+
+def any_outcomes(
+    seed: int,
+    without: frozenset[str] = frozenset(),
+    begin: Report = lambda stage: None,
+    *,
+    passes: int = 1,
+    twice: int = 1,
+) -> dict[str, Outcome]:
+    """
+    What becomes of a graph of everything. Each pass is judged in seeds that `passes` divides, if it is not 0; what came
+    out is compiled again in those that `twice` divides.
+    """
+    messages.APART = False
+    if PLAIN in without:
+        return {label: Outcome(aborts=True) for label in labels_of(seed)}
+    begin(PLAIN)
+    judge = files.Judge(any_case(seed))
+    begin(ORIGINAL)
+    was = "it ends the process" if ORIGINAL in without else judge.default(judge.original)
+    judged: dict[str, Outcome] = {}
+    with remembered():
+        for label in labels_of(seed):
+            begin(label)
+            judged[label] = judge.outcome(
+                label, was=was, passes=passes > 0 and seed % passes == 0, twice=seed % twice == 0
+            )
+            judged[label].aborts = ORIGINAL in without
+    return judged
+
+
 def ended(seed: int, stage: str) -> dict[str, Outcome]:
     """The outcomes of a graph that ends its process though the original does not."""
-    targets = targets_of(seed) if stage in ("start", ORIGINAL) else [stage]
+    targets = targets_of(seed) if stage in ("start", PLAIN, ORIGINAL) else [stage]
     return {target: Outcome(f"the process ends: {stage}", "process ends") for target in targets}
 
 
 def report(judged: Mapping[int, Mapping[str, Outcome]]) -> bool:
     """Print the distributions; whether all is well."""
     well = bool(judged)
-    for target in TARGETS + FURTHER:
+    for target in dict.fromkeys((*TARGETS, *FURTHER, *files.LABELS)):
         rows = {seed: row[target] for seed, row in judged.items() if target in row}
         if not rows:
             continue
@@ -324,6 +309,15 @@ def write_state(path: Path, seed: int, row: Mapping[str, Outcome]) -> None:
         file.write(json.dumps({"seed": seed, "targets": {t: asdict(o) for t, o in row.items()}}) + "\n")
 
 
+def keep(seed: int, folder: Path) -> None:
+    """Write a graph of everything to a folder, with its inputs."""
+    case = any_case(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{seed}.onnx").write_bytes(case.runnable(case.model).SerializeToString())
+    arrays: dict[str, Any] = dict(case.feeds)
+    np.savez(folder / f"{seed}.npz", **arrays)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description="Compile random quantized graphs and judge them by the oracle."
@@ -341,6 +335,19 @@ def main() -> int:
         metavar="N",
         help="compile the result of each Nth graph again, not of all",
     )
+    parser.add_argument(
+        "--passes",
+        type=int,
+        default=4,
+        metavar="N",
+        help="graphs of everything: judge each pass in each Nth graph; 0: in none",
+    )
+    parser.add_argument(
+        "--forms",
+        action="store_true",
+        help="graphs in every form of quantization, with sane scales and known shapes",
+    )
+    parser.add_argument("--keep", type=Path, help="a folder for graphs that show something wrong")
     parser.add_argument(
         "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
     )
@@ -364,15 +371,19 @@ def main() -> int:
     judged = {} if arguments.state is None else read_state(arguments.state)
     judged = {seed: row for seed, row in judged.items() if seed in seeds}
     start = time.monotonic()
-    work = partial(
-        outcomes,
-        passes=not arguments.whole,
-        twice=arguments.twice,
-        forms=not arguments.qdq,
-        wide=arguments.wide,
-        odd=arguments.odd,
-        opened=arguments.open,
-    )
+    narrower = arguments.forms or arguments.qdq or arguments.wide or arguments.odd or arguments.open
+    passes = 0 if arguments.whole else arguments.passes
+    work = partial(any_outcomes, passes=passes, twice=arguments.twice)
+    if narrower:
+        work = partial(
+            outcomes,
+            passes=not arguments.whole,
+            twice=arguments.twice,
+            forms=not arguments.qdq,
+            wide=arguments.wide,
+            odd=arguments.odd,
+            opened=arguments.open,
+        )
     left = [seed for seed in seeds if seed not in judged]
     for seed, _, result in results(work, left, arguments.jobs, {PLAIN, ORIGINAL}):
         judged[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
@@ -381,6 +392,8 @@ def main() -> int:
         for target, one in judged[seed].items():
             if one.problem:
                 print(f"seed {seed} {target}: {one.problem}", flush=True)
+        if arguments.keep is not None and not narrower and any(o.problem for o in judged[seed].values()):
+            keep(seed, arguments.keep)
     print(f"{time.monotonic() - start:.0f} s")
     return 0 if report(judged) else 1
 

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from graphs.attention import ATTENTION
+from graphs.changes import CHANGES, Changed, with_functions
 from graphs.drawing import (
     STORAGES,
     Array,
@@ -32,6 +34,8 @@ from graphs.forms import FORMS
 from graphs.more_ops import MORE
 from graphs.odd import ODD, ROWS_ALONE, changed, odd_shapes
 from graphs.ops import OPS, Draw
+from graphs.products import PRODUCTS
+from graphs.tables import TABLES
 from graphs.wide import WIDE
 
 SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
@@ -47,6 +51,14 @@ class Case:
     feeds: dict[str, Array]
     finite: bool = True
     """Whether the data are numbers, all of them."""
+    functions: tuple[FunctionProto, ...] = ()
+    """What unknown ops compute, for the runs alone."""
+    notes: tuple[str, ...] = ()
+    """What was done to the graph that was drawn."""
+
+    def runnable(self, model: ModelProto) -> ModelProto:
+        """The case's model, or what it was compiled to, with its unknown ops."""
+        return with_functions(model, self.functions)
 
 
 def random_case(seed: int, forms: bool = False, wide: bool = False, integer: bool = False) -> Case:
@@ -100,6 +112,47 @@ def odd_case(seed: int) -> Case:
     raise ValueError(f"no graph of seed {seed} runs")
 
 
+OPSETS = [7, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 21, 22, 23, 23, 24, 25, 26, 27, 28]
+"""Opsets of `any_case`; 7 is any before 13."""
+FAMILIES: list[list[Draw]] = [OPS, PRODUCTS, PRODUCTS, ATTENTION, TABLES, FORMS, MORE, WIDE, ODD]
+
+
+def any_case(seed: int) -> Case:
+    """The model and inputs of a seed, with everything that can be drawn; the first that onnxruntime runs."""
+    for attempt in range(60):
+        d = Drawing((seed, attempt, 37), forms=True)
+        d.opset = max(d.pick(OPSETS), 13)
+        families = [d.pick(FAMILIES) for _ in range(3)]
+        ops = [quietly(op) for family in families for op in family]
+        try:
+            model, feeds = _drawn(d, ops, odd_shapes(d, SHAPES) if d.chance(0.15) else SHAPES, most=9)
+        except Exception:  # nor has it all that fits by shape
+            continue
+        if not is_known(model, feeds):
+            continue
+        now = Changed(model, feeds)
+        for share, change in CHANGES:
+            after = change(d.rng, now) if d.chance(share) else None
+            if after is not None and is_known(with_functions(after.model, after.functions), after.feeds):
+                now = after
+        finite = all(np.isfinite(v.astype(np.float32)).all() for v in now.feeds.values())
+        return Case(seed, now.model, now.feeds, finite, now.functions, now.notes)
+    raise ValueError(f"no graph of seed {seed} runs")
+
+
+def is_known(model: ModelProto, feeds: Mapping[str, Array]) -> bool:
+    """Whether onnxruntime runs a model, twice with equal results that are not all NaN."""
+    try:
+        session = _session(model)
+        first, second = (session.run(None, dict(feeds)) for _ in range(2))
+    except Exception:  # onnxruntime's exceptions share no base class
+        return False
+    return all(
+        isinstance(a, np.ndarray) and a.tobytes() == b.tobytes() and not (a.size and (a != a).all())
+        for a, b in zip(first, second, strict=True)
+    )
+
+
 def quietly(op: Draw) -> Draw:
     """An op that does not fit where it meets a size that it does not know of."""
 
@@ -117,13 +170,13 @@ def quietly(op: Draw) -> Draw:
 
 
 def _drawn(
-    d: Drawing, ops: Sequence[Draw], shapes: Sequence[tuple[int, ...]]
+    d: Drawing, ops: Sequence[Draw], shapes: Sequence[tuple[int, ...]], most: int = 14
 ) -> tuple[ModelProto, dict[str, Array]]:
     for _ in range(d.pick([1, 1, 2])):
         value = Value(d.name("x"), d.pick(shapes))
         d.inputs.append(value)
         d.values.append(d.cast(value) if d.integer or d.chance(0.9) else value)
-    wanted, count = int(d.rng.integers(4, 15)), 0
+    wanted, count = int(d.rng.integers(min(4, most // 2), most + 1)), 0
     for _ in range(60):
         if count == wanted:
             break

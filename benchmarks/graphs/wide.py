@@ -17,7 +17,7 @@ from graphs.forms import MICROSOFT
 from graphs.ops import Draw
 
 
-def _condition(d: Drawing) -> str:
+def condition(d: Drawing) -> str:
     """A truth that only a run knows, and knows well."""
     largest = d.node("ReduceMax", [d.inputs[0].name], (), keepdims=0)
     return d.node(d.pick(["Less", "Greater"]), [largest.name, d.constant(f32(-50.0))], ()).name
@@ -39,17 +39,17 @@ def captured(d: Drawing, x: Value) -> Value | None:
     shape = tuple(x.shape[p] for p in perm)
     moved = d.node("Transpose", [x.name], shape, perm=perm)
     bodies = [_branch(d, [_inner(d, op, [moved.name])], moved, shape) for op in ("Sigmoid", "Relu")]
-    return d.finish(d.node("If", [_condition(d)], shape, then_branch=bodies[0], else_branch=bodies[1]), x)
+    return d.finish(d.node("If", [condition(d)], shape, then_branch=bodies[0], else_branch=bodies[1]), x)
 
 
 def nested(d: Drawing, x: Value) -> Value | None:
     """An If within a branch, on the value of the graph."""
     leaves = [_branch(d, [_inner(d, op, [x.name])], x, x.shape) for op in ("Relu", "Tanh")]
-    choice = _inner(d, "If", [_condition(d)], then_branch=leaves[0], else_branch=leaves[1])
+    choice = _inner(d, "If", [condition(d)], then_branch=leaves[0], else_branch=leaves[1])
     outer = [
         _branch(d, nodes, x, x.shape) for nodes in ([choice], [_inner(d, "LeakyRelu", [x.name], alpha=0.2)])
     ]
-    return d.finish(d.node("If", [_condition(d)], x.shape, then_branch=outer[0], else_branch=outer[1]), x)
+    return d.finish(d.node("If", [condition(d)], x.shape, then_branch=outer[0], else_branch=outer[1]), x)
 
 
 def narrow_branch(d: Drawing, x: Value) -> Value | None:
@@ -68,7 +68,7 @@ def narrow_branch(d: Drawing, x: Value) -> Value | None:
     inside = d.chance(0.5)
     first = pair(x.name) if inside else [_inner(d, "Relu", [x.name])]
     bodies = [_branch(d, nodes, x, x.shape) for nodes in (first, [_inner(d, "Identity", [x.name])])]
-    value = d.node("If", [_condition(d)], x.shape, then_branch=bodies[0], else_branch=bodies[1])
+    value = d.node("If", [condition(d)], x.shape, then_branch=bodies[0], else_branch=bodies[1])
     if not inside:
         nodes = pair(value.name)
         d.steps += nodes

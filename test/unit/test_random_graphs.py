@@ -5,8 +5,10 @@ from ending_work import square
 from onnx.parser import parse_model
 
 import random_graphs
+from graphs import files
 from graphs.children import Ended, results
-from graphs.quantized import odd_case, random_case, with_open_sizes
+from graphs.quantized import any_case, odd_case, random_case, with_open_sizes
+from qdialect.oracle.session import run
 
 COUNT = 30
 FOUND_BUGS = (12, 13, 14, 27, 53, 74, 118, 145)
@@ -98,3 +100,40 @@ def test_work_that_ends_its_process_ends_nothing_else():
         3: (nothing, 9),
         4: (nothing, 16),
     }
+
+
+def test_a_seed_is_one_graph_of_everything():
+    first, second = any_case(5), any_case(5)
+    assert first.model.SerializeToString() == second.model.SerializeToString()
+    assert first.feeds.keys() == second.feeds.keys()
+
+
+def test_what_the_graphs_of_everything_have():
+    """Each kind is drawn often enough to be met in a run of a thousand."""
+    cases = [any_case(seed) for seed in range(120)]
+    ops = {node.op_type for case in cases for node in files.nodes_of(case.model.graph)}
+    notes = " ".join(note for case in cases for note in case.notes)
+    opsets = {case.model.opset_import[0].version for case in cases}
+    assert {"MatMulInteger", "If", "Loop", "Attention", "Gather", "Shape", "DynamicQuantizeLinear"} <= ops
+    assert all(
+        word in notes for word in ("zero scale", "negative scale", "open sizes", "unknown ops", "inputs")
+    )
+    assert min(opsets) < 13
+    assert max(opsets) >= 26
+
+
+def test_an_op_that_only_the_runs_know_is_compiled_around():
+    case = next(case for case in map(any_case, range(400)) if case.functions)
+    assert not case.model.functions
+    model, verdict = files.compiled(case, "onnxruntime", passes=False)
+    assert run(case.runnable(model), case.feeds)
+    assert any(files.DOMAIN in line for line in verdict.splitlines())
+
+
+def test_an_op_that_the_target_does_not_read_must_be_named():
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[2,3] x, uint8[3,2] w) => (int32[2,2] y) { y = MatMulInteger(x, w) }""")
+    said = "float: 1 layer, the first MatMulInteger"
+    assert files.unnamed(model, "tensorrt", "in pairs: 1 MatMulInteger") == "ai.onnx.MatMulInteger"
+    assert files.unnamed(model, "tensorrt", said) == ""
+    assert files.unnamed(model, "onnxruntime", "") == ""
