@@ -140,7 +140,7 @@ def _refine(
         return None
     array, type = tensor.array(), w
     which = np.asarray(coarse.any()) if w.is_per_tensor else coarse
-    finer = folding.finer_weight(array, w.scales, w.zero_points, which, w.axis)
+    finer = folding.finer_weight(array, w.scales, w.zero_points, which, w.axis, w.storage.signed)
     if w.storage.width == WIDTH and (finer.scales != w.scales).any():
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))

@@ -197,10 +197,16 @@ class FinerWeight(NamedTuple):
 
 
 def finer_weight(
-    stored: Array, scales: Array, zero_points: Array, which: npt.NDArray[np.bool_], axis: int | None
+    stored: Array,
+    scales: Array,
+    zero_points: Array,
+    which: npt.NDArray[np.bool_],
+    axis: int | None,
+    signed: bool = True,
 ) -> FinerWeight:
     """
-    Weights of few bits in the finest steps, scale * 2^-k, with which they lie within `MOST_FINE` of their zero points.
+    Weights of few bits in the finest steps, scale * 2^-k, with which they lie within `MOST_FINE` of their zero points,
+    and in 8 bits, `signed` or not.
 
     `axis` is that of the channels if scales, zero points and `which`, the channels that change, are (channels,): each
     has its own k then; None if they are (). Channels of zeros alone, and scales next to float32's least, are kept.
@@ -210,8 +216,13 @@ def finer_weight(
     distance = stored.astype(np.int32) - zeros.astype(np.int32)
     others = None if axis is None else tuple(k for k in range(stored.ndim) if k != axis)
     largest = np.abs(distance).max(axis=others, initial=0)
+    least, greatest = (-128, 127) if signed else (0, 255)
+    above = np.minimum(greatest - zero_points.astype(np.int32), MOST_FINE)
+    below = np.minimum(zero_points.astype(np.int32) - least, MOST_FINE)
+    sides = (above, distance.max(axis=others, initial=0)), (below, -distance.min(axis=others, initial=0))
+    times = np.minimum(*(np.where(far > 0, free / np.maximum(far, 1), np.inf) for free, far in sides))
     finest = np.log2(scales) - np.log2(_SMALLEST_NORMAL)
-    room = np.minimum(np.log2(MOST_FINE / np.maximum(largest, 1)), finest)
+    room = np.minimum(np.log2(np.maximum(times, 1)), finest)
     factors = np.where(which & (largest > 0), np.exp2(np.maximum(np.floor(room), 0)), 1)
     finer = distance * factors.reshape(across).astype(np.int32) + zeros
     return FinerWeight(finer.astype(np.int32), (scales / factors).astype(np.float32))
