@@ -13,6 +13,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.compiler.options import UPSTREAM_FORMS
+from qdialect.compiler.unread import operator_name, unknown_ops, unread, unread_operand
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.exactness import Exactness
@@ -30,6 +31,11 @@ from qdialect.targets import Target
 from qdialect.targets.legality import in_float
 from qdialect.transforms.decompose import decomposable
 
+UNREAD = ("not-quantized", "float-operand", "other-operand", "weight-alone", "annotation-only", "unknown-")
+"""
+How the ids of reasons begin that an op has a float operand or result, or one of an unknown type, which an operator that
+is not read may be the cause of.
+"""
 INTEGER_SUM = Blocked(
     "integer-sum", "part of an integer layer: applies scale, zero point or bias to integer sums"
 )
@@ -216,10 +222,7 @@ def op_counts(module: ModuleOp) -> dict[str, int]:
 
 def unknown_counts(module: ModuleOp) -> dict[str, int]:
     """Number of nodes by `domain.operator`, of operators without a schema, promises or a function of the model."""
-    ops = operations(module)
-    functions = {(one.domain, one.op_type) for one in ops if isinstance(one, FunctionOp)}
-    unknown = (one for one in ops if type(one) is CustomOp and (one.domain, one.op_type) not in functions)
-    return dict(sorted(Counter(f"{one.domain or 'ai.onnx'}.{one.op_type}" for one in unknown).items()))
+    return dict(sorted(Counter(map(operator_name, unknown_ops(operations(module)))).items()))
 
 
 def _is_float(op: OnnxOp, form: str) -> bool:
@@ -253,6 +256,15 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
     unlowered = NOT_EXACT if exactness == Exactness.EXACT.value else NO_NODE if form == "integer" else NO_FORM
     none = NO_CAST_HERE if is_quantized else NO_CAST, unlowered
     reasons = {op: _reason(op, remarks, none, is_rescaling=op in rescaling) for op in floats}
+    unknown = frozenset[Operation](unknown_ops(ops))
+    for op, said in reasons.items():
+        why = None
+        if said.blocked.id == NO_FORM.id:
+            why = unread_operand(op, unknown, remarks)
+        elif said.blocked.id.startswith(UNREAD):
+            why = unread(op, unknown, remarks)
+        if why is not None:
+            reasons[op] = replace(said, blocked=why)
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
             said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
