@@ -28,12 +28,12 @@ from qdialect.dialects.onnx_base import OnnxOp, YieldOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.build import constant_op
-from qdialect.ir.names import location, node_name, tensor_name, value_name
+from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, is_float32, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
+from qdialect.patterns.integral_weights import read_weights_above
 from qdialect.patterns.multiplied import WIDTHS, Constants, SumOfBytes, is_weight, multiplies_integers
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.arithmetic import (
@@ -48,10 +48,8 @@ from qdialect.promises.arithmetic import (
     step_of,
     unwidened,
 )
-from qdialect.promises.base import Commutes
 from qdialect.promises.casts import QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes, uniform_type
-from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -215,33 +213,8 @@ class RaiseRounding(OnTrait[Rounds]):
             plain = StorageCastOp(quantize.results[0], integers)
             parts += [plain, StorageCastOp(plain.results[0], with_element(steps.x.type, one))]
         rewriter.replace(steps.last, [*parts, DequantizeOp(parts[-1].results[0])])
-        _read_weights(steps.x, rewriter)
+        read_weights_above(steps.x, rewriter)
         return None
-
-
-def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
-    """Quantize integral float constants of the linear op that defines `value`."""
-    op = producer(value)
-    while (
-        op is not None and (promise := op.get_trait(Commutes)) is not None and len(promise.operands(op)) == 1
-    ):
-        op = producer(op.operands[promise.operands(op)[0]])
-    if op is None or op.get_trait(Linear) is None:
-        return
-    for place, storage in ((1, Storage.of("i8")), (2, Storage.of("i32"))):
-        weight = op.input(place)
-        array = constant_array(weight)
-        if weight is None or array is None or array.dtype != np.float32 or not _integral(array):
-            continue
-        if not array.size:  # a product over no elements
-            continue
-        if array.min() < storage.low or array.max() > storage.high - (storage.width == 32) * 127:
-            continue  # float32 has no 2**31 - 1
-        values = array.astype(storage.dtype)
-        constant = constant_op(values, value_name(weight), UniformType.per_tensor(storage, ONE))
-        real = DequantizeOp(constant.results[0])
-        rewriter.insert_before(op, [constant, real])
-        rewriter.set_operand(op, place, real.results[0])
 
 
 class NoRound(OnTrait[Bounds]):

@@ -1,38 +1,51 @@
 """
-Raise operators that quantize and dequantize in one to casts: QONNX's Quant, OpenVINO's FakeQuantize.
+Raise operators that quantize and dequantize in one to casts: QONNX's Quant and Trunc, FINN's MultiThreshold, Deeploy's
+RequantShift, OpenVINO's FakeQuantize, the quantizers of Sony's Model Compression Toolkit.
 
     Quant(x, s, z, bits)      ->  dcast(qcast(x))     stored in as many bits
     BipolarQuant(w, s)        ->  dcast(q)            q of -1 and 1, w a constant
     FakeQuantize(x, l, h, l, h) {levels = n}  ->  dcast(qcast(x))     scale (h - l) / (n - 1)
+    MultiThreshold(x, t) {out_scale = s}      ->  dcast(scast(qcast(x * m + a)))     m, a from equally spaced t
+    RequantShift(x, mul, add) {div = d}       ->  dcast(qcast(x * (mul / d) + a))
+    ActivationSymmetricQuantizer(x) {threshold = t, num_bits = n}     ->  dcast(qcast(x))     scale t / 2^(n - 1)
 
-Exact without a zero point; else the operator adds the zero point before it rounds, so a tie, or a value within
-float32's precision of one, may round differently, by one step. onnxruntime does not have these operators, so their
-specification is the reference.
+Thresholds and shifts are exact if the quantize rises at each threshold, and not at the operand's largest number below
+it, which is checked for each: a threshold may be a tie, which a cast rounds to even. An operand that holds integers, of
+sums of integers, is below a threshold by one. Float constants that are integers become the weights of such products.
+
+Others are exact without a zero point; else the operator adds the zero point before it rounds, so a tie, or a value
+within float32's precision of one, may round differently, by one step. onnxruntime does not have these operators, so
+their specification is the reference.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.ir import Operation, OpResult
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.build import constant_op
-from qdialect.ir.names import tensor_name
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.build import constant_op, read_as
+from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import folding
-from qdialect.promises.fake_quantize import MOST_BITS, FakeQuantizes, uniform_type
+from qdialect.patterns.integral_weights import read_integral_weights
+from qdialect.promises.fake_quantize import (
+    COMPUTED_SIGNS,
+    MOST_BITS,
+    FakeQuantization,
+    FakeQuantizes,
+    uniform_type,
+)
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
-COMPUTED_SIGNS = Blocked(
-    "computed-signs",
-    "the values are -scale or scale, computed at run time, and no quantize gives only these two",
-    "use two bits",
-)
 WIDE = Blocked("wide-activation", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
 
 
@@ -49,16 +62,31 @@ class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
         if self.exact and not stated.exact:
             return INEXACT_ARITHMETIC
         type = unblocked(uniform_type(stated.storage, stated.scale, stated.zero_point, x))
-        rewriter.replace(op, unblocked(_signs(op, type) if stated.sign else _casts(op, type)))
+        ops = unblocked(_signs(op, type) if stated.sign else _casts(op, type, stated))
+        rewriter.replace(op, ops)
+        if stated.integers:
+            read_integral_weights(x, ops[-1].results[0], rewriter)
         return None
 
 
-def _casts(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
-    x = op.operands[0]
+def _casts(op: OnnxOp, type: UniformType, stated: FakeQuantization) -> Sequence[Operation] | Blocked:
+    x, nodes = op.operands[0], Nodes()
     if type.storage.width == MOST_BITS and constant_array(x) is None:
         return WIDE
-    quantize = QuantizeOp(x, type)
-    return [quantize, DequantizeOp(quantize.results[0])]
+    if stated.factor is not None and (stated.factor != 1).any():
+        x = nodes.add("Mul", [x, nodes.constant(stated.factor)], x.type)
+    if stated.shift is not None and stated.shift.any():
+        x = nodes.add("Add", [x, nodes.constant(stated.shift)], x.type)
+    for part in nodes.ops:
+        if not isinstance(part, ConstantOp):
+            part.location = location(called(op))
+    quantized = nodes.append(QuantizeOp(x, type))
+    if stated.result is not None and (stated.result != stated.scale).any():
+        result = UniformType.per_tensor(type.storage, np.float32(stated.result.item()))
+        for cast in read_as(quantized, with_element(quantized.type, result)):
+            quantized = nodes.append(cast)
+    nodes.append(DequantizeOp(quantized))
+    return nodes.ops
 
 
 def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:

@@ -110,7 +110,7 @@ class Origin(Hook):
         self._by_node: dict[str, int | None] = {}
         for k, op in enumerate(ops):
             self._by_tensor |= {name: k for name in tensor_names(op) if name}
-            if name := node_name(op):
+            if name := called(op):
                 self._by_node[name] = None if name in self._by_node else k
 
     def after(self, applied: Applied, module: ModuleOp) -> None:

@@ -69,7 +69,7 @@ def _unknown(where: str) -> Blocked:
 def _refused(one: OnnxOp, remarks: RemarkTable) -> Blocked | None:
     """Why an op that quantizes and dequantizes did not become casts."""
     said = remarks.on(one) if one.get_trait(FakeQuantizes) is not None else []
-    where = f"the operand comes from {operator_name(one)}"
+    where = f"{one.op_type} in front of it stays in float"
     return next((replace(r.blocked, message=f"{where}: {r.blocked.message}") for r in said), None)
 
 

@@ -238,6 +238,20 @@ def steps_of_range(least: Array, greatest: Array, levels: int) -> tuple[Array, A
         return scale, -least / scale
 
 
+def steps_below(threshold: Array, bits: int) -> Array:
+    """threshold / 2^bits, float32: the scale of integers below 2^bits that stand for numbers below a threshold."""
+    return (threshold / np.float32(2.0**bits)).astype(np.float32)
+
+
+def steps_around_zero(least: Array, greatest: Array, levels: int) -> tuple[Array, Array]:
+    """
+    Scale and integer zero point of `levels` equally spaced numbers from `least` to `greatest`, a range that is extended
+    to 0 and moved by less than half a step, so that 0 is one of them.
+    """
+    scale, zeros = steps_of_range(np.minimum(least, 0), np.maximum(greatest, 0), levels)
+    return scale, np.rint(zeros)
+
+
 def signs(array: Array) -> npt.NDArray[np.int8]:
     """-1 where an element is negative, else 1: zero counts as positive, as QONNX's BipolarQuant has it."""
     return np.where(array >= 0, np.int8(1), np.int8(-1))

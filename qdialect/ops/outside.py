@@ -21,6 +21,8 @@ from qdialect.errors import UserError
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import QUARK
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE
+from qdialect.promises.model_compression import MODEL_COMPRESSION
+from qdialect.promises.staircase import STAIRCASES
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -32,7 +34,7 @@ ONNX_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Domains whose operators are all in the snapshot."""
 
 Key = tuple[str, str]
-KNOWN: dict[Key, Promise] = {**FAKE_QUANTIZE, **QUARK}
+KNOWN: dict[Key, Promise] = {**FAKE_QUANTIZE, **STAIRCASES, **MODEL_COMPRESSION, **QUARK}
 """Promises for operators of other domains that tools write and no runtime of ONNX has."""
 
 

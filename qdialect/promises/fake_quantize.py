@@ -31,6 +31,13 @@ WIDTHS = (8, 16, 32)
 MOST_BITS = WIDTHS[-1]
 MOST_OFF = 1e-2
 """Greatest distance of a zero point from an integer, in steps: a range is written in float32."""
+QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "qonnx", "finn", "")
+"""The domain of QONNX's operators, and those that exporters and converters wrote before."""
+COMPUTED_SIGNS = Blocked(
+    "computed-signs",
+    "the values are -scale or scale, computed at run time, and no quantize gives only these two",
+    "use two bits",
+)
 HALF_EVEN = ("ROUND", "HALF_EVEN")
 """QONNX's names of rounding to nearest, half to even."""
 
@@ -40,12 +47,24 @@ class FakeQuantization(NamedTuple):
 
     scale: Array
     """Of a shape that broadcasts to x."""
-    zero_point: float
+    zero_point: float | Array
     storage: Storage
     exact: bool
     """True if a quantize of this type gives the same integers; otherwise it may round to the other side of a tie."""
     sign: bool = False
     """True if each value is one of two, -scale where x is negative and scale elsewhere."""
+    factor: Array | None = None
+    shift: Array | None = None
+    """If given, x * factor + shift is quantized, not x; of shapes that broadcast to x."""
+    result: Array | None = None
+    """The scale of the real numbers that the integers stand for, if not `scale`; the zero point is 0 then."""
+    integers: bool = False
+    """True if the results are integers as floats, as are the weights of products around the op."""
+
+    @property
+    def stands_for(self) -> Array:
+        """The scale of the results."""
+        return self.scale if self.result is None else self.result
 
 
 @dataclass(frozen=True)
@@ -78,14 +97,15 @@ def uniform_type(
     return UniformType.per_axis(storage, axis, scales.astype(np.float32), zeros.astype(np.int32))
 
 
-def _number(value: SSAValue | None) -> float | None:
+def number(value: SSAValue | None) -> float | None:
     """The value of a constant whose elements are all equal; None for others."""
     array = constant_array(value)
     same = array is not None and array.size and (array == array.reshape(-1)[0]).all()
     return float(array.reshape(-1)[0]) if array is not None and same else None
 
 
-def _storage(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
+def stored_bits(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
+    """The storage of integers of `bits`; narrow: without the least one, or, without a sign, the greatest."""
     width = next((w for w in WIDTHS if bits <= w), None)
     if width is None or bits != int(bits) or bits < 1 + signed:
         return Blocked("bit-width", f"no stored integer has {bits:g} bits{' with a sign' if signed else ''}")
@@ -96,7 +116,7 @@ def _storage(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
 
 def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     """QONNX: operands x, scale, zero point, bit width."""
-    scale, zero_point, bits = constant_array(op.input(1)), _number(op.input(2)), _number(op.input(3))
+    scale, zero_point, bits = constant_array(op.input(1)), number(op.input(2)), number(op.input(3))
     if scale is None or zero_point is None or bits is None:
         return RUN_TIME
     mode = op.str_attr("rounding_mode", "ROUND").upper()
@@ -106,7 +126,7 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     signed = bool(op.int_attr("signed", 1))
     if bits == 1 and signed:
         return _signs(scale)
-    storage = unblocked(_storage(bits, signed, bool(op.int_attr("narrow", 0))))
+    storage = unblocked(stored_bits(bits, signed, bool(op.int_attr("narrow", 0))))
     if not zero_point.is_integer():  # nor is infinity
         return Blocked("zero-point-outside", f"the zero point {zero_point:g} is outside the storage range")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
@@ -144,8 +164,6 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     return FakeQuantization(scale, 0.0 if signed else float(zero_point), storage, exact=False)
 
 
-QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
-"""The domain of QONNX's operators, and the two that exporters wrote before."""
 FAKE_QUANTIZE: dict[tuple[str, str], FakeQuantizes] = {
     **{(domain, "Quant"): FakeQuantizes(_quant) for domain in QONNX},
     **{(domain, "IntQuant"): FakeQuantizes(_quant) for domain in QONNX},

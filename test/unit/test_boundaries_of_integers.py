@@ -24,6 +24,7 @@ from qdialect.ir.values import constant_array
 from qdialect.numerics import folding
 from qdialect.patterns.boundaries import _expressible
 from qdialect.patterns.halves import _read_as
+from qdialect.patterns.integral_weights import read_weights_above
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns
 from qdialect.rewriting.remarks import remarks_of
@@ -35,7 +36,7 @@ from qdialect.transforms.fold_scales import Above, _ceiling
 from qdialect.transforms.insert_casts import InsertCastsPass
 from qdialect.transforms.legalize_weights import LegalizeWeightsPass
 from qdialect.transforms.lower_to_qoperator import _sum_guard
-from qdialect.transforms.raise_arithmetic import NarrowStorage, _read_weights
+from qdialect.transforms.raise_arithmetic import NarrowStorage
 from qdialect.transforms.rescale_bias import RescaleBiasPass, _count, _refine
 
 ONE = UniformType.per_tensor(Storage.of("u8"), np.float32(1))
@@ -155,7 +156,7 @@ def test_float_constants_that_8_and_32_bits_hold(weight: str, bias: str, read: t
         b = [{bias}] : 2xf32
         y = Gemm(x, w, b) : 3x2xf32""")))  # fmt: skip
     gemm = next(op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Gemm")
-    _read_weights(gemm.results[0], Rewriter(module, "any"))
+    read_weights_above(gemm.results[0], Rewriter(module, "any"))
     assert tuple(not isinstance(value.owner, ConstantOp) for value in gemm.operands[1:]) == read
 
 
