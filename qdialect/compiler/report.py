@@ -235,6 +235,8 @@ def _is_float(op: OnnxOp, form: str) -> bool:
     if any(quantized_of(v.type) is not None for v in values):
         return True
     elements = [BY_ATTRIBUTE.get(e) for v in values if (e := expressed_of(v.type)) is not None]
+    if work is not None and all(e is None for e in elements):
+        return True  # of unknown types, behind operators that nobody describes
     return any(e is not None and e.dtype.kind == "f" for e in elements)
 
 

@@ -157,8 +157,7 @@ def test_without_the_package_the_target_says_what_it_lacks(tmp_path: Path):
 # --- tables of promises
 
 
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
+def forget_all() -> None:
     """What is installed is looked up once in a process."""
     caches = (
         outside.outside_promises,
@@ -168,9 +167,14 @@ def forget() -> Iterator[None]:
     )
     for one in caches:
         one.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    """Before and after each test."""
+    forget_all()
     yield
-    for one in caches:
-        one.cache_clear()
+    forget_all()
 
 
 TABLES: dict[str, Any] = {
@@ -326,6 +330,60 @@ def test_an_operator_knows_its_attributes_and_keeps_its_form(monkeypatch: pytest
         assert op.int_attr("other", 7) == 7
         assert type(op) is outside.custom_class(DOMAIN, "Mirror") is not outside.CustomOp
     assert qdialect.to_model(module).graph.node[2].attribute[0].i == 1
+
+
+def requantized(product: str, step: float) -> onnx.ModelProto:
+    """A product between two `acme.Requant`, its weight behind a third."""
+    shape = (3, 4, 1, 1) if product == "Conv" else (4, 3)
+    weight = np.random.default_rng(2).normal(0, 0.2, shape).astype(np.float32)
+    nodes = [
+        oh.make_node("Requant", ["x"], ["q"], domain="acme", step=step),
+        oh.make_node("Requant", ["w"], ["v"], domain="acme", step=0.01),
+        oh.make_node(product, ["q", "v"], ["p"], "product"),
+        oh.make_node("Requant", ["p"], ["y"], domain="acme", step=0.25),
+    ]
+    x = oh.make_tensor_value_info("x", 1, [2, 4, 5, 6] if product == "Conv" else [5, 4])
+    y = oh.make_tensor_value_info("y", 1, None)
+    graph = oh.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(weight, "w")])
+    opsets = [oh.make_opsetid("", 17), oh.make_opsetid("acme", 1)]
+    return oh.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.parametrize("step", [0.05, 0.125])
+@pytest.mark.parametrize("product", ["MatMul", "Gemm", "Conv"])
+@pytest.mark.parametrize("goal", ["onnxruntime", "tensorrt", "openvino", "generic"])
+def test_a_quantizer_of_a_package_is_read(
+    goal: str, product: str, step: float, monkeypatch: pytest.MonkeyPatch
+):
+    original = requantized(product, step)
+    report = qdialect.compile(qdialect.load(original), target=goal)
+    blocked = next(one for one in report.layers if one.node == "product").reasons[0].blocked
+    assert (blocked.id, report.unknown) == ("unknown-operator", {"acme.Requant": 3})
+    forget_all()
+    monkeypatch.syspath_prepend(str(PLUGIN))
+    install(monkeypatch, "qdialect_mirror.quantizers:QUANTIZERS")
+    module = qdialect.load(original)
+    report = qdialect.compile(module, target=goal)
+    assert (report.totals.share, report.unknown) == (1, {})
+
+    def requant(x: Any, step: float) -> Any:
+        return np.clip(np.rint(x / np.float32(step)), -128, 127) * np.float32(step)
+
+    x = (
+        np.random.default_rng(4)
+        .normal(0, 2, [2, 4, 5, 6] if product == "Conv" else [5, 4])
+        .astype(np.float32)
+    )
+    weight = requant(numpy_helper.to_array(original.graph.initializer[0]), 0.01).astype(np.float64)
+    sums = requant(x, step).astype(np.float64)
+    if product == "Conv":
+        sums = np.einsum("nchw,oc->nohw", sums, weight[..., 0, 0])
+    else:
+        sums = sums @ weight
+    meant = requant(sums.astype(np.float32), 0.25)
+    assert (
+        np.abs(outputs(qdialect.to_model(module), x) - meant).max() <= 0.2501
+    )  # a step where float32 sums tie
 
 
 def test_the_page_shows_what_the_package_says():
