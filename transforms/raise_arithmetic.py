@@ -4,7 +4,7 @@ Raise quantization written as float arithmetic to casts. A Round is required: wi
     Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
     Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))     also where i32 are subtracted
-    Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it
+    Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it; weights
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
     MatMul(Cast(q) - z, Cast(w)) : i32        ->  MatMulInteger(q, w, z)
 
@@ -34,7 +34,14 @@ from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
 from qdialect.patterns.integral_weights import read_weights_above
-from qdialect.patterns.multiplied import WIDTHS, Constants, SumOfBytes, is_weight, multiplies_integers
+from qdialect.patterns.multiplied import (
+    WIDTHS,
+    Constants,
+    SumOfBytes,
+    is_stored_weight,
+    is_weight,
+    multiplies_integers,
+)
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -165,7 +172,9 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
 
 
 def _quantizes(op: Operation, constants: Constants) -> bool:
-    """True if an op quantizes a value that is computed at run time."""
+    """True if an op quantizes a value that is computed at run time, or reads a weight of stored integers."""
+    if op.get_trait(Converts) is not None and is_stored_weight(op.results[0], op.operands[0]):
+        return True
     if not isinstance(op, OnnxOp) or not any(op.get_trait(k) for k in (QuantizeForm, FakeQuantizes, Rounds)):
         return False
     return (_above(op).x if op.get_trait(Rounds) is not None else op.operands[0]) not in constants
@@ -262,7 +271,10 @@ class RaiseScaling(Pattern):
             zero_point, last, user = zero_point - added.constant, user, single_user(user.results[0])
         scaled = None if user is None else _scale(user, inverse=False)
         if user is None or scaled is None:
-            if isinstance(last, DequantizeOp) or not multiplies_integers(last.results[0]):
+            real = last.results[0]
+            if isinstance(last, DequantizeOp) or not (
+                is_stored_weight(real, source) or multiplies_integers(real)
+            ):
                 return None
             scaled = _Scaled(last.results[0], np.asarray(ONE), exact=True)
         else:

@@ -11,13 +11,13 @@ from qdialect.dialects.onnx_types import BY_NUMPY, element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant, constant_array, is_float32, rank_of
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Bounds, Converts, Rounds, Scales, Shifts, shift, step_of, unwidened
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm
-from qdialect.promises.linear import IntegerSum
+from qdialect.promises.linear import IntegerSum, Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.promises.work import SumsProducts
 from qdialect.rewriting.driver import Rewriter
@@ -58,6 +58,15 @@ class Constants:
 def is_weight(value: SSAValue, of: SSAValue, constants: Constants) -> bool:
     """True if `of` is constant and a product reads `value`, computed of it: as it is, scaled, shifted or moved."""
     return of in constants and any(True for _ in _products(value, (Commutes, Scales, Shifts, Bounds)))
+
+
+def is_stored_weight(value: SSAValue, of: SSAValue) -> bool:
+    """True if `of` is a constant of 8-bit integers and a product takes `value`, computed of it, as its weight."""
+    element = element_of(of.type)
+    if constant(of) is None or element not in BYTES or not is_float32(value):
+        return False
+    products = _products(value, (Commutes, Scales, Shifts))
+    return any(op.get_trait(Linear) is not None and factor is op.operands[1] for op, factor in products)
 
 
 def multiplies_integers(value: SSAValue) -> bool:

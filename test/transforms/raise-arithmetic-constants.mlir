@@ -94,11 +94,11 @@ func.func @unmoved_mask(%x : tensor<2x3xf32>) -> tensor<2x3xui8> {
 
 // -----
 
-// Nothing is quantized at run time: the product is one of floats, which a constant of floats serves best.
-// CHECK-LABEL: func.func @unmoved_weight_alone
-// CHECK-NOT: quant.dcast
+// Nothing is quantized at run time: the weight still is; fold-float-weights makes floats of it where they are faster.
+// CHECK-LABEL: func.func @weight_alone
+// CHECK: quant.dcast %{{.*}} : tensor<3x2x!quant.uniform<i8:f32, 0.3>>
 // CHECK: func.return
-func.func @unmoved_weight_alone(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
+func.func @weight_alone(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, -7, 3, 0, 77] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
   %s = onnx.Constant() {value = #onnx.tensor<[0.3] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Cast(%w) {to = 1 : i64} : (tensor<3x2xi8>) -> tensor<3x2xf32>
@@ -168,5 +168,34 @@ func.func @multiplied_by_integers(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
   %t = onnx.Transpose(%w) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
   %d = onnx.Cast(%t) {to = 1 : i64} : (tensor<3x2xi8>) -> tensor<3x2xf32>
   %y = onnx.MatMul(%r, %d) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// A weight of stored integers, its scales behind the product, in a model that quantizes nothing else.
+// CHECK-LABEL: func.func @stored_weight
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+// CHECK: %[[D:.*]] = quant.dcast %[[W]]
+// CHECK: %[[Y:.*]] = onnx.MatMul(%{{.*}}, %[[D]])
+// CHECK: onnx.Mul(%[[Y]]
+func.func @stored_weight(%x : tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, -127, 4, 0, 77] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.3] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %f = onnx.Cast(%w) {to = 1 : i64} : (tensor<3x2xi8>) -> tensor<3x2xf32>
+  %p = onnx.MatMul(%x, %f) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  %y = onnx.Mul(%p, %s) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  func.return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// Integers that are no weight become floats.
+// CHECK-LABEL: func.func @unmoved_added_integers
+// CHECK-NOT: quant.
+func.func @unmoved_added_integers(%x : tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %f = onnx.Cast(%w) {to = 1 : i64} : (tensor<2xi8>) -> tensor<2xf32>
+  %y = onnx.Add(%x, %f) : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
