@@ -246,7 +246,7 @@ def any_outcomes(
     begin(PLAIN)
     judge = files.Judge(any_case(seed))
     begin(ORIGINAL)
-    was = "it ends the process" if ORIGINAL in without else judge.default(judge.original)
+    was = None if ORIGINAL in without else judge.default(judge.original)
     judged: dict[str, Outcome] = {}
     with remembered():
         for label in labels_of(seed):

@@ -118,11 +118,19 @@ def _known_type(value: SSAValue) -> UniformType | None:
 
 
 def _zero_points(value: SSAValue | None) -> Array | None:
-    """Constant zero points, 0 if omitted; None if computed."""
+    """
+    Constant zero points: (), (channels,), or with more axes if they differ along others than the last; 0 if omitted,
+    None if computed.
+    """
     array = np.zeros((), np.int32) if value is None else constant_array(value)
     if array is None:
         return None
-    return array.astype(np.int32).reshape(() if array.size == 1 else -1)
+    array = array.astype(np.int32)
+    if array.ndim > 1 and array.size:  # [..., 1, N], those of each matrix of a batch: often all have the same
+        last = array[(0,) * (array.ndim - 1)]
+        last = last[:1] if (last == last[0]).all() else last
+        array = last if (array == last).all() else array
+    return array.reshape(()) if array.size == 1 else array
 
 
 def _types(op: OnnxOp, linear: Linear | None, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
@@ -137,6 +145,8 @@ def _types(op: OnnxOp, linear: Linear | None, factor: Array) -> tuple[UniformTyp
     x = UniformType.per_tensor(x_storage, x_scale, int(x_zero))
     if known_x is not None and known_x.zero_point == int(x_zero):
         x = known_x
+    if w_zero.ndim > 1:
+        return Blocked("weight-zero-points", "the weights of a batch have zero points of their own")
     scales = sums.weight_scale(factor, x_scale)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return SCALE_VALUE

@@ -107,8 +107,11 @@ class Judge:
         pairs = [energies(a, b) for info, a, b in rows if info.name not in self.places]
         return sqnr(sum(signal for signal, _ in pairs), sum(other for _, other in pairs))
 
-    def outcome(self, label: str, *, was: list[Array] | str, passes: bool, twice: bool) -> Outcome:
-        """What becomes of the graph on a target; `was`: what a session with optimizations gave of the original."""
+    def outcome(self, label: str, *, was: list[Array] | str | None, passes: bool, twice: bool) -> Outcome:
+        """
+        What becomes of the graph on a target; `was`: what a session with optimizations gave of the original, or why it
+        refused; None if it ends the process.
+        """
         try:
             return self._outcome(label, was, passes, twice)
         except UserError as error:
@@ -117,7 +120,7 @@ class Judge:
             text = " ".join(str(error).split())
             return Outcome(f"{type(error).__name__}: {text[:300]}", type(error).__name__)
 
-    def _outcome(self, label: str, was: list[Array] | str, passes: bool, twice: bool) -> Outcome:
+    def _outcome(self, label: str, was: list[Array] | str | None, passes: bool, twice: bool) -> Outcome:
         case, name, level = self.case, label.split("/")[0], [*label.split("/"), "", ""][2]
         model, verdict = compiled(case, label, passes=passes)
         whole = case.runnable(model)
@@ -145,7 +148,7 @@ class Judge:
             return self._wrong(result, f"{off:.1f} dB", "noise")
         if what := unnamed(model, name, verdict):
             return self._wrong(result, f"the verdict does not name {what}", "verdict")
-        if name.startswith("onnxruntime") and (what := self._session(whole, off, was)):
+        if name.startswith("onnxruntime") and was is not None and (what := self._session(whole, off, was)):
             return self._wrong(result, what, f"session: {what.split(':')[0]}")
         if twice:
             again, _ = compiled(replaced(case, model), label, passes=False)

@@ -257,3 +257,37 @@ func.func @subtraction(%x : tensor<4x2xui8>, %t : tensor<4x3xf32>) -> tensor<4x3
   %r = onnx.Sub(%y, %t) {} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
   func.return %r : tensor<4x3xf32>
 }
+
+// -----
+
+// All matrices of the batch have the same zero points: those of the columns.
+// CHECK-LABEL: func.func @zero_points_of_equal_matrices
+// CHECK: tensor<2x2x3x!quant.uniform<i8:f32:2, {0.5:1,0.5:2,0.5:3}>>
+// CHECK: onnx.MatMul(
+func.func @zero_points_of_equal_matrices(%x : tensor<2x4x2xui8>) -> tensor<2x4x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 1, 2, 3] : tensor<2x1x3xi8>>} : () -> tensor<2x1x3xi8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6, 7, 8, 9, 10, 11, 12] : tensor<2x2x3xi8>>} : () -> tensor<2x2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.MatMulInteger(%x, %w, %z, %u) {} : (tensor<2x4x2xui8>, tensor<2x2x3xi8>, tensor<ui8>, tensor<2x1x3xi8>) -> tensor<2x4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<2x4x3xi32>) -> tensor<2x4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<2x4x3xf32>, tensor<f32>) -> tensor<2x4x3xf32>
+  func.return %y : tensor<2x4x3xf32>
+}
+
+// -----
+
+// Each matrix has its own: a type has no such zero points.
+// CHECK-LABEL: func.func @unmoved_weight_zero_points
+// CHECK: onnx.MatMulInteger(
+func.func @unmoved_weight_zero_points(%x : tensor<2x4x2xui8>) -> tensor<2x4x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 1, 2, 4] : tensor<2x1x3xi8>>} : () -> tensor<2x1x3xi8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6, 7, 8, 9, 10, 11, 12] : tensor<2x2x3xi8>>} : () -> tensor<2x2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-integer: weight-zero-points]}}
+  %s = onnx.MatMulInteger(%x, %w, %z, %u) {} : (tensor<2x4x2xui8>, tensor<2x2x3xi8>, tensor<ui8>, tensor<2x1x3xi8>) -> tensor<2x4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<2x4x3xi32>) -> tensor<2x4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<2x4x3xf32>, tensor<f32>) -> tensor<2x4x3xf32>
+  func.return %y : tensor<2x4x3xf32>
+}
