@@ -18,6 +18,7 @@ from qdialect.compiler.entries import Entry, entries
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
 from qdialect.rewriting.passes import classes_of
+from qdialect.runtimes.onnxruntime.rules import RULES as SESSION_RULES
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 
@@ -118,6 +119,8 @@ def _rules(found: Target) -> list[str]:
     if found.no_pair_behind:
         ops = ", ".join(found.no_pair_behind)
         rules.append(f"- the runtime moves a DequantizeLinear past {ops}, so no pair is written behind these")
+    if found.session:
+        rules.append(f"- guarded for sessions of {found.session}, [below](#sessions-of-{found.session})")
     if found.bias:
         rules.append(f"- {BIASES[found.bias]}")
     return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]
@@ -153,7 +156,34 @@ def targets_page() -> str:
             lines += ["| op on stored integers | types |", "|---|---|"]
             lines += [f"| {k} | {', '.join(rows)} |" for k, rows in found.storage.items()]
             lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, *_session_rules()]).rstrip() + "\n"
+
+
+def _session_rules() -> list[str]:
+    """What sessions of onnxruntime do with a model, and the guards against it."""
+    return [
+        "## Sessions of onnxruntime",
+        "",
+        "A session with its default optimizations fuses ops and casts, moves casts and drops some as it loads a model.",
+        "Where it then refuses the model, gives other numbers than it gives without optimizations, or takes longer,",
+        "the pass `guard-session` writes a guard that changes no number. It does so for targets guarded for sessions",
+        "of onnxruntime, in every form, and on the candidates that `quantize` judges. A graph for `tensorrt`,",
+        "`openvino` or `generic` has no guards: to run a QDQ graph in onnxruntime, ask for `--target onnxruntime",
+        "--form qdq`.",
+        "",
+        "`test/unit/test_session_rules.py` leaves out each rule: it fails if onnxruntime needs it no more.",
+        "",
+        "| rule | what a session does | guard | seen in | reported |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {rule.name} | {rule.does} | {rule.guard} | {', '.join(rule.versions)} | {_link(rule.issue)} |"
+            for rule in SESSION_RULES
+        ),
+    ]
+
+
+def _link(issue: str) -> str:
+    return f"[#{issue.rpartition('/')[2]}]({issue})" if issue else ""
 
 
 def promises_page() -> str:

@@ -34,21 +34,18 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import (
     location,
     merge_constants,
-    merge_parameters,
     node_name,
     result_names,
     settle_names,
     settle_nodes,
 )
 from qdialect.ir.values import under
-from qdialect.ir.walking import constants_in_order, operations
+from qdialect.ir.walking import operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_moved, part_captured, part_operands, part_outputs, widen_biases
 from qdialect.patterns.halves import widen_casts
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
-from qdialect.patterns.pairs import PairWriter, name_parameters, share_readings
+from qdialect.patterns.pairs import PairWriter, settle_written, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing
-from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
@@ -186,18 +183,5 @@ class LowerToQdqPass(Pass):
             writer = PairWriter(rules, rewriter)
             writer.write(op)
             settle_names(op)
-            part_captured(op)
-            pair_moved(op)
-            part_outputs(op)
-            part_operands(op)
-            widen_biases(op)
-            keep_unfused(op, rules)
-            pair_moved(op)  # of those that only quantizes read until a Sum stood between
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
-        merge_constants(op)
-        merge_parameters(op)
-        settle_nodes(op)
-        settle_names(op)
-        name_parameters(op)
-        constants_in_order(op)
-        settle_names(op, parameters=True)
+        settle_written(op)

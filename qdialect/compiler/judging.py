@@ -21,7 +21,12 @@ from qdialect.oracle.feeds import retyped_feeds, retyped_outputs
 from qdialect.oracle.parallel import parallel_map
 from qdialect.oracle.session import blamed, session
 from qdialect.rewriting.manager import PassManager
+from qdialect.targets import target as target_called
+from qdialect.transforms.guard_session import GuardSessionPass
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
+
+SESSION = "onnxruntime"
+"""The runtime, and its target, in whose sessions candidates are judged, whatever they are written for."""
 
 Places = frozenset[int]
 """Indices of the outputs that are compared by their decisive tensors (`calibration.decisive`)."""
@@ -52,9 +57,23 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:
     """The outputs of a module with casts for each sample; the module is lowered to QDQ form in place."""
-    PassManager().run([LowerToQdqPass(target=str(target))], module)
+    PassManager().run([LowerToQdqPass(target=str(target)), GuardSessionPass(_session(target))], module)
     import_domains(module)
     return outputs(export_model(module).SerializeToString(deterministic=True), rows)
+
+
+def _session(name: str | Path) -> str:
+    """The target whose sessions candidates for target `name` are run in."""
+    return str(name) if target_called(name).session == SESSION else SESSION
+
+
+def _runs_here(module: ModuleOp, name: str | Path) -> ModuleOp:
+    """A compiled module, guarded for the session that judges it if it was written for another runtime."""
+    if target_called(name).session == SESSION:
+        return module
+    module = module.clone()
+    PassManager().run([GuardSessionPass()], module)
+    return module
 
 
 class Judge:
@@ -108,6 +127,7 @@ class Judge:
         The noise of a compiled module's float outputs; the noise with the decisive tensors at the places returned
         as the third result, those that the module still contains.
         """
+        compiled = _runs_here(compiled, self._target)
         known = decided(compiled) | chosen(compiled)
         plain = self._choices & known
         noise = measure_noise(self.expected(plain), self._outputs(compiled, plain))

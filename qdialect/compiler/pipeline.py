@@ -269,6 +269,9 @@ def _lowering(r: Request) -> Iterator[Stage]:
         **({"selects": False} if r.is_exact else {}),
         **({"activations": False} if r.form == "integer" else {}),
     )
+    if r.target.session:
+        because = "what a session would fuse wrongly or refuse; on nodes, as the session sees them"
+        yield _stage("guard-session", because, target=name)
     yield _stage("infer-shapes", "per-channel constants now give sizes that only scales gave before")
 
 

@@ -21,7 +21,7 @@ from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
-from qdialect.patterns.unfused import moved_dequantize
+from qdialect.promises.casts import moved_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.work import Numbers, SumsProducts

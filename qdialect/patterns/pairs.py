@@ -14,9 +14,21 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
-from qdialect.ir.names import is_parameter, location, node_name, result_names, tensor_name, tensor_names, wish
+from qdialect.ir.names import (
+    is_parameter,
+    location,
+    merge_constants,
+    merge_parameters,
+    node_name,
+    result_names,
+    settle_names,
+    settle_nodes,
+    tensor_name,
+    tensor_names,
+    wish,
+)
 from qdialect.ir.place import block_of, discard, remove
-from qdialect.ir.walking import operations
+from qdialect.ir.walking import constants_in_order, operations
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, written_dequantize
 from qdialect.promises.linear import Linear
@@ -281,3 +293,14 @@ def name_parameters(module: ModuleOp) -> None:
             if isinstance(constant, ConstantOp) and is_parameter(constant) and constant not in named:
                 named.add(constant)
                 constant.location = location("", [f"{wish(tensor)}_{role}"])
+
+
+def settle_written(module: ModuleOp) -> None:
+    """Merge equal constants of a module of nodes, order them, and name nodes, tensors and parameters."""
+    merge_constants(module)
+    merge_parameters(module)
+    settle_nodes(module)
+    settle_names(module)
+    name_parameters(module)
+    constants_in_order(module)
+    settle_names(module, parameters=True)

@@ -23,7 +23,7 @@ from qdialect.dialects.quant import (
 )
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant, constant_array, is_constant, normal_axis
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Commutes, Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
 EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
@@ -51,6 +51,15 @@ def written_dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear that defines `value`; None if there is none."""
     cast = value.owner
     return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
+
+
+def moved_dequantize(value: SSAValue) -> OnnxOp | None:
+    """The DequantizeLinear whose elements `value` has, through ops that move elements of one operand."""
+    while isinstance(op := value.owner, OnnxOp) and (promise := op.get_trait(Commutes)) is not None:
+        if len(promise.operands(op)) != 1:
+            return None
+        value = promise.operand_values(op)[0]
+    return written_dequantize(value)
 
 
 def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:

@@ -111,6 +111,8 @@ class Target:
     """Greatest magnitude of 8-bit weights with which no kernel's sums saturate; None: any."""
     like: str | None = None
     """Base target: fields and costs that this target's file does not state are the base's."""
+    session: str = ""
+    """The runtime whose sessions change a model as they load it: `onnxruntime`; empty: written as QDQ is defined."""
     moved_past: Sequence[str] = ()
     """Ops past which a session moves casts when it loads a model."""
     spelled: Sequence[str] = ()

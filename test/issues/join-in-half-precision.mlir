@@ -1,4 +1,4 @@
-// RUN: OPT %s -p lower-to-qdq | FILECHECK %s
+// RUN: OPT %s -p lower-to-qdq,guard-session | FILECHECK %s
 
 // A session makes the integer kernel of a join between casts whatever type their scales are of, and refuses it then:
 // the kernel takes scales of float32.

@@ -1,4 +1,4 @@
-// RUN: OPT %s -p lower-to-qdq | FILECHECK %s
+// RUN: OPT %s -p lower-to-qdq,guard-session | FILECHECK %s
 
 // No QuantizeLinear gives i32, and not every i32 survives the way through float: what was moved is read as it was.
 // A Sum keeps a session from a quantize of its own behind the Transpose.

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted([*ROOT.glob("transforms/*.py"), *ROOT.glob("qdialect/patterns/**/*.py")])
+FOLDERS = "transforms/*.py", "qdialect/patterns/**/*.py", "qdialect/runtimes/**/*.py"
+FILES = sorted(path for folder in FOLDERS for path in ROOT.glob(folder))
 LINE = "# Around the driver: "
 MUTATORS = frozenset(
     "add_op add_ops detach drop_all_references erase erase_arg erase_op insert_arg insert_op_after insert_op_before "

@@ -21,13 +21,13 @@ from qdialect.patterns.affine import FoldIntoNormalization
 from qdialect.patterns.casts import ReadNarrowing
 from qdialect.patterns.convolution.shuffle import _channels_last
 from qdialect.patterns.convolution.step import ImageNodes
-from qdialect.patterns.fused_biases import loses_bias
 from qdialect.patterns.halves import ReadInHalf
 from qdialect.patterns.multiplied import Constants
 from qdialect.patterns.sums import _slower
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.runtimes.onnxruntime.biases import loses_bias
 from qdialect.targets.pricing import ALIGNED, POINTWISE, QUANTIZE, QUANTIZED, SIGNED, SUM
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.fold_activation import ReadBound

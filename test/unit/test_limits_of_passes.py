@@ -23,12 +23,13 @@ from qdialect.ir.symbols import size_names
 from qdialect.ir.values import constant_array
 from qdialect.onnx_io.opsets import MAX_OPSET
 from qdialect.patterns.copies import _move_annotation
-from qdialect.patterns.unfused import _refused_product
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
 from qdialect.rewriting.changes import DIMS
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.runtimes.onnxruntime.weights import refused_product
+from qdialect.targets import target
 from qdialect.transforms import get_all_passes, lower_to_table
 from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
 from qdialect.transforms.fold_branches import _is_convolution, _over
@@ -282,7 +283,8 @@ REFUSED = """
 def test_scales_of_columns_alone_have_a_kernel(
     batch: str, scales: str, count: str, axis: int, expected: int | None
 ):
-    assert _refused_product(last_op(REFUSED.format(batch, scales, count, axis))) == expected
+    product = last_op(REFUSED.format(batch, scales, count, axis))
+    assert refused_product(product, target("onnxruntime")) == expected
 
 
 @pytest.mark.parametrize(("shift", "zero"), [(121.0, 255), (121.5, None), (-6.5, 0), (-7.0, None), (0.5, 14)])

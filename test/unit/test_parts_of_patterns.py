@@ -23,14 +23,15 @@ from qdialect.patterns import casts, computing, placement
 from qdialect.patterns.affine import _scaled
 from qdialect.patterns.affine_kernels import _row, _stays
 from qdialect.patterns.boundaries import _expressible, yields_only
-from qdialect.patterns.captured import _first_moved, _has_other_steps
 from qdialect.patterns.halves import _of_half
 from qdialect.patterns.recurrent import pays
 from qdialect.patterns.sizes import MOST, _is_small
 from qdialect.promises import sizes
 from qdialect.promises.affine import AffineMap
 from qdialect.reasons import Blocked
-from qdialect.targets import Target
+from qdialect.runtimes.onnxruntime.biases import has_other_steps
+from qdialect.runtimes.onnxruntime.cast_motion import first_moved
+from qdialect.targets import Target, target
 from qdialect.transforms import fold_layout
 from qdialect.transforms.insert_casts import activation_type
 from qdialect.transforms.lower_to_matmul import AxisMatrix, _are_exact
@@ -109,6 +110,8 @@ def test_what_a_function_returns_is_not_only_yielded():
     assert not yields_only(end, 0)
 
 
+SESSION = target("onnxruntime")
+
 QUANTIZED_AGAIN = """
     q: 2x3xi8
     s = [0.5{0}] : {2}f32
@@ -129,13 +132,13 @@ QUANTIZED_AGAIN = """
 )
 def test_a_second_quantize_is_of_one_scale_for_all(parts: tuple[Any, ...], expected: bool):
     op = last_op(QUANTIZED_AGAIN.format(*parts))
-    assert _first_moved(op) is (op if expected else None)
+    assert first_moved(op, SESSION) is (op if expected else None)
 
 
 @pytest.mark.parametrize("computed", ["s", "t"])
 def test_a_second_quantize_has_known_scales(computed: str):
     body = QUANTIZED_AGAIN.format("", "", "", 3).replace(f"{computed} = [0.5] : f32", f"{computed}: f32")
-    assert _first_moved(last_op(body)) is None
+    assert first_moved(last_op(body), SESSION) is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,7 @@ def test_a_second_quantize_has_known_scales(computed: str):
 def test_a_session_brings_the_casts_of_a_second_quantize_together(between: str, expected: str | None):
     body = QUANTIZED_AGAIN.format("", "", "", 3).replace("2x3", "3x3").replace("axis = 1", "axis = 0")
     body = body.replace("y = QuantizeLinear(d", f"{between}\n    y = QuantizeLinear(m")
-    first = _first_moved(last_op(body))
+    first = first_moved(last_op(body), SESSION)
     assert (None if first is None else first.op_type) == expected
 
 
@@ -185,7 +188,7 @@ def test_steps_of_a_bias_are_those_of_its_product(old: str, new: str, expected: 
     product, bias = (value.owner for value in add.operands)
     assert isinstance(product, OnnxOp)
     assert isinstance(bias, OnnxOp)
-    assert _has_other_steps(bias, product) is expected
+    assert has_other_steps(bias, product) is expected
 
 
 def test_as_many_integers_are_tried_as_the_most(monkeypatch: pytest.MonkeyPatch):

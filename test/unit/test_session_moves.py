@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_default_session import LEVELS, ONNX_TARGETS, compiled, run
+from test_default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model
@@ -30,7 +30,7 @@ def test_an_operand_by_channel_is_kept_from_a_kernel_behind_a_move(options: dict
     model, result = compiled(SELECTED, 13, **options)
     x = {"x": np.random.default_rng(3).normal(size=(2, 3, 5, 4)).astype(np.float32)}
     wanted = run(model, x, LEVELS[0])
-    for level in LEVELS:
+    for level in levels(options):
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
 
 
@@ -54,7 +54,7 @@ def test_an_output_is_not_rounded_by_a_quantize_behind_a_move(options: dict[str,
     model, result = compiled(RETURNED.replace("{110}", f"{{{zero}}}"), 17, **options)
     x = {"x": np.random.default_rng(3).integers(0, 256, (1, 3, 8)).astype(np.uint8)}
     wanted = run(model, x, LEVELS[0])
-    for level in LEVELS:
+    for level in levels(options):
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
 
 
@@ -73,7 +73,7 @@ def test_a_move_of_i8_behind_which_a_quantize_is_kept_apart_runs(options: dict[s
     model, result = compiled(PARTED, 21, **options)
     x = {"x": np.random.default_rng(3).integers(120, 140, (1, 3, 4, 4)).astype(np.uint8)}
     wanted = run(model, x, LEVELS[0])
-    for level in LEVELS:
+    for level in levels(options):
         np.testing.assert_allclose(run(result, x, level), wanted, atol=1e-6)
 
 
@@ -90,7 +90,7 @@ def test_integers_of_32_bits_are_moved_where_a_session_would_quantize_to_them(op
     model, result = compiled(MOVED, 17, **options)
     x = {"x": np.arange(-3, 3, dtype=np.int32).reshape(2, 3)}
     wanted = run(model, x, LEVELS[0])
-    for level in LEVELS:
+    for level in levels(options):
         np.testing.assert_array_equal(run(result, x, level), wanted)
 
 
@@ -118,7 +118,7 @@ def test_a_captured_weight_alone_that_is_quantized_loads(options: dict[str, Any]
     for branch in (True, False):
         x["c"] = np.array(branch)
         wanted = run(model, x, LEVELS[0])
-        for level in LEVELS:
+        for level in levels(options):
             np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -174,7 +174,7 @@ def test_a_session_fuses_nothing_at_scales_that_it_misreads(options: dict[str, A
     model, result = compiled(ODD[name], 21, **options)
     x = {"x": np.random.default_rng(3).normal(size=(1, 3, 4, 4)).astype(np.float32)}
     wanted = run(model, x, LEVELS[0])
-    for level in LEVELS:
+    for level in levels(options):
         np.testing.assert_allclose(run(result, x, level), wanted, rtol=1e-6, atol=1e-12)
 
 

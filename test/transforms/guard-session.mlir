@@ -1,4 +1,4 @@
-// RUN: OPT %s -p 'lower-to-qdq{target=onnxruntime}' | FILECHECK %s
+// RUN: OPT %s -p 'lower-to-qdq{target=onnxruntime},guard-session' | FILECHECK %s
 // RUN: OPT %s -p lower-to-qdq | FILECHECK %s --check-prefix=GENERIC
 // RUN: OPT %s -p 'lower-to-qdq{target=tensorrt}' | FILECHECK %s --check-prefix=FUSED
 

@@ -1,0 +1,252 @@
+"""
+The table of what sessions of onnxruntime do wrongly, refuse, or make slower as they load a model with casts, each with
+the guard that prevents it. A guard changes no number: it is a Sum of one operand, a pair of casts of the type that is
+there already, or another form of equal results.
+
+`test/unit/test_session_rules.py` runs the installed onnxruntime with each rule left out: where nothing is lost any
+more, it fails, and the rule may go.
+
+Before it fuses, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither signedness
+nor a clamp separates an op from its quantize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.walking import operations
+from qdialect.runtimes.onnxruntime import biases, cast_motion, clamps, kernel_fusion, spellings, weights
+from qdialect.runtimes.onnxruntime.guards import part, part_from_all
+from qdialect.targets import Target
+
+MEASURED = ("1.31.1", "1.32.0")
+"""The versions of onnxruntime in which each rule was seen to be needed, unless it says others."""
+
+IN_FRONT = "a Sum in front of the quantize"
+OF_ALL = "a Sum in front of the quantize, and of equal ones"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that a session does, and the guard against it. One of `finds`, `writes` and `sweeps` is given."""
+
+    name: str
+    does: str
+    """What a session does, and to what."""
+    guard: str
+    """What prevents it, and where that stands."""
+    finds: Callable[[OnnxOp, Target], int | None] | None = None
+    """Index of the operand of an op in front of which a Sum belongs; None if the rule is not about this op."""
+    from_all: bool = False
+    """True if all users of that operand read the Sum."""
+    writes: Callable[[OnnxOp, Target], bool] | None = None
+    """Replaces an op; True if it did."""
+    sweeps: Callable[[ModuleOp, Target], None] | None = None
+    """Guards a whole module."""
+    is_for_speed: bool = False
+    """True if what a session does is right, but slower."""
+    versions: tuple[str, ...] = MEASURED
+    """Versions of onnxruntime in which it was seen."""
+    issue: str = ""
+    """Where it is reported upstream."""
+
+    def guards(self, op: OnnxOp, session: Target) -> bool:
+        """True if the rule is about `op`, which is guarded then."""
+        if self.writes is not None:
+            return self.writes(op, session)
+        place = self.finds(op, session) if self.finds is not None else None
+        if place is None:
+            return False
+        if self.from_all:
+            part_from_all(op)
+        else:
+            part(op, place)
+        return True
+
+
+CAPTURED = Rule(
+    "captured-moves",
+    "misses edges into subgraphs as it moves casts, or drops a quantize of what is dequantized from the same type, "
+    "signedness aside, and aborts",
+    "a Sum in front of what the subgraph captures, or of the quantize and the ops between",
+    sweeps=cast_motion.part_captured,
+)
+TYPED_MOVES = Rule(
+    "typed-moves",
+    "from opset 21 on, writes the casts that it moves past ops on i8 with a type that it changes elsewhere, and "
+    "refuses",
+    "a pair of casts behind such ops; a Sum for a scale that is zero, negative or not finite",
+    sweeps=cast_motion.pair_moved,
+)
+RETURNED = Rule(
+    "returned-moves",
+    "moves a quantize in front of moves whose operand the graph returns, which it then returns rounded",
+    "a Sum in front of the move",
+    sweeps=cast_motion.part_outputs,
+)
+CAPTURED_WEIGHT = Rule(
+    "captured-weight",
+    "makes MatMulNBits of a product in a subgraph whose weight, scales or zero points are captured, and aborts",
+    "a Sum in front of the weight",
+    finds=weights.captured_weight,
+)
+MOVED_I32 = Rule(
+    "moved-i32",
+    "moves a dequantize of i32 down, with a quantize to i32, which no op makes, and refuses",
+    "a Sum in front of the move",
+    finds=cast_motion.moved_i32,
+    issue="https://github.com/microsoft/onnxruntime/issues/25001",
+)
+OTHER_BIAS = Rule(
+    "other-bias",
+    "takes dequantized i32 that is added to a product for its bias in steps of x_scale * w_scale, whatever its scale",
+    "a Sum in front of the bias",
+    finds=biases.other_bias,
+)
+OTHER_FILTER = Rule(
+    "other-filter",
+    "fuses Conv and Gemm though the scales of the weight run along another axis than the outputs, and refuses a weight "
+    "of i32",
+    "a Sum in front of the weight",
+    finds=weights.other_filter,
+)
+WIDENED = Rule(
+    "batched-bias",
+    "from opset 21 on, makes a Gemm behind a Reshape of a batched product of i8 and the Add of a vector, moves casts "
+    "past the Reshape, and refuses",
+    "the vector gets the result's rank; a Sum in front of a product whose vector is computed",
+    sweeps=biases.widen_biases,
+)
+ODD_QUANTIZE = Rule(
+    "odd-quantize",
+    "takes a scale of a quantize that is zero, negative or not finite for a positive one, as it drops clamps in front "
+    "or fuses",
+    IN_FRONT,
+    finds=clamps.odd_quantize,
+)
+MERGED = Rule(
+    "merged-quantize",
+    "merges a quantize with one above of other parameters, in steps of the common range",
+    IN_FRONT,
+    finds=clamps.merged_quantize,
+)
+LOST_CLAMP = Rule(
+    "lost-clamp",
+    "drops a Clip that a quantize implies but for 2^-23, in steps of small scales a large error; of less than 8 bits, "
+    "drops any Relu, and refuses what selects elements",
+    IN_FRONT,
+    finds=clamps.lost_clamp,
+)
+ODD_OPERAND = Rule(
+    "odd-operand",
+    "takes a scale of an operand that is zero, negative or not finite for a positive one, as it fuses the op",
+    OF_ALL,
+    finds=kernel_fusion.odd_operand,
+    from_all=True,
+    issue="https://github.com/microsoft/onnxruntime/issues/21176",
+)
+QUANTIZED_AGAIN = Rule(
+    "quantized-weight",
+    "quantizes the float weight of an op between casts for which no kernel is, in each run",
+    OF_ALL,
+    finds=weights.quantized_again,
+    from_all=True,
+)
+LOST_BIAS = Rule(
+    "lost-bias",
+    "counts a float bias in int32 steps of x_scale * w_scale, which are too fine for it, or too coarse",
+    OF_ALL,
+    finds=biases.lost_bias,
+    from_all=True,
+)
+REFUSED_SCALES = Rule(
+    "refused-scales",
+    "fuses an op with casts that have several scales, or others than float32, into a kernel that refuses them",
+    OF_ALL,
+    finds=kernel_fusion.refused_scales,
+    from_all=True,
+)
+SLOWER_KERNEL = Rule(
+    "slower-kernel",
+    "fuses an op with its casts into an integer kernel that takes longer than the three",
+    OF_ALL,
+    finds=kernel_fusion.slower_kernel,
+    from_all=True,
+    is_for_speed=True,
+)
+WRONG_KERNEL = Rule(
+    "wrong-kernel",
+    "fuses an op with its casts into a kernel that is wrong at some scales or windows",
+    OF_ALL,
+    finds=kernel_fusion.wrong_kernel,
+    from_all=True,
+)
+SLOWER_NORMALIZATION = Rule(
+    "slower-normalization",
+    "makes a slower op of a float op and its producer, by `unfused` of the target's file",
+    "the producer is written as another op of equal results",
+    writes=spellings.spell_producer,
+    is_for_speed=True,
+)
+SPELLED_OUT = Rule(
+    "slow-float-op",
+    "runs a float op slower than others of equal results, by `spelled` of the target's file",
+    "the others",
+    writes=spellings.spell_out,
+    is_for_speed=True,
+)
+REFUSED_PRODUCT = Rule(
+    "refused-product",
+    "fuses an 8-bit product whatever reads it into a kernel that refuses several scales of the activation, or scales "
+    "of the weight that run along another axis than the columns of one matrix",
+    "a Sum in front of the weight; in front of the activation if the weight is in blocks",
+    finds=weights.refused_product,
+)
+ROUNDED_ACTIVATION = Rule(
+    "rounded-activation",
+    "makes MatMulNBits of a product with a weight of bytes whose activation is dequantized in front of moves that stop "
+    "its casts: it rounds the activation again",
+    "a Sum in front of the weight",
+    finds=weights.rounded_activation,
+)
+NARROW_SELECTION = Rule(
+    "narrow-selection",
+    "moves a dequantize of less than 8 bits down past an op that selects elements, which has no kernel on these",
+    "a Sum in front of the op",
+    finds=clamps.selects_among_narrow,
+)
+
+SWEEPS: tuple[tuple[Rule, ...], ...] = (
+    (CAPTURED,),
+    (TYPED_MOVES,),
+    (RETURNED,),
+    (CAPTURED_WEIGHT, MOVED_I32, OTHER_BIAS, OTHER_FILTER),
+    (WIDENED,),
+    (
+        ODD_QUANTIZE, MERGED, LOST_CLAMP, ODD_OPERAND, QUANTIZED_AGAIN, LOST_BIAS,
+        REFUSED_SCALES, SLOWER_KERNEL, WRONG_KERNEL,
+        SLOWER_NORMALIZATION, SPELLED_OUT,
+        REFUSED_PRODUCT, ROUNDED_ACTIVATION, NARROW_SELECTION,
+    ),
+    (TYPED_MOVES,),  # of what only quantizes read until a Sum stood between
+)  # fmt: skip
+"""The rules in the order in which they are applied, by sweeps over the module: one rule of a sweep guards an op."""
+
+RULES: tuple[Rule, ...] = tuple(dict.fromkeys(rule for sweep in SWEEPS for rule in sweep))
+
+
+def guard(module: ModuleOp, session: Target, rules: Container[Rule] = RULES) -> None:
+    """Guard a module of nodes against what a session does. session: the target that states its kernels."""
+    for sweep in SWEEPS:
+        used = [rule for rule in sweep if rule in rules]
+        for rule in used:
+            if rule.sweeps is not None:
+                rule.sweeps(module, session)
+        of_ops = [rule for rule in used if rule.sweeps is None]
+        for op in operations(module) if of_ops else ():
+            if isinstance(op, OnnxOp):
+                next((rule for rule in of_ops if rule.guards(op, session)), None)

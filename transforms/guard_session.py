@@ -1,0 +1,43 @@
+"""
+Guard nodes between casts against what a session of onnxruntime does with them as it loads the model.
+
+    op(x)  ->  op(Sum(x))                                        no fusion across, no cast moved past: the identity
+    move(DequantizeLinear(q))  ->  DequantizeLinear(QuantizeLinear(move(DequantizeLinear(q))))     of the same type
+    Add(MatMul(x, w), b)  ->  Add(MatMul(x, w), Reshape(b))      of the result's rank
+    op(x)  ->  others of equal results                           where the target's file names faster ones
+
+A session with its default optimizations fuses ops and casts into integer kernels, moves casts, and drops some. Where
+it then refuses the model, gives other numbers than the model without optimizations, or takes longer, a rule of
+`qdialect/runtimes/onnxruntime/rules.py` tells it the place and the guard; [targets](targets.md) lists the rules.
+
+Exact: a Sum of one operand is the identity; a quantize of a value that was dequantized from its type gives the same
+integers. It runs for targets whose file says `session = "onnxruntime"`, and on each model that `quantize` judges in a
+session; no other runtime gets a guard.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.exactness import Exactness
+from qdialect.patterns.pairs import settle_written
+from qdialect.rewriting.driver import rewriting
+from qdialect.rewriting.passes import Pass
+from qdialect.runtimes.onnxruntime.rules import guard
+from qdialect.targets import target
+
+
+@dataclass(frozen=True)
+class GuardSessionPass(Pass):
+    name = "guard-session"
+    exactness = Exactness.EXACT
+    rewrite = "op(x) -> op(Sum(x)) where a session of onnxruntime would fuse wrongly, fail, or be slower"
+
+    target: str = "onnxruntime"
+    """The target that states what sessions move casts past, and what they are slow at."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        with rewriting(op, self.name):
+            guard(op, target(self.target))
+        settle_written(op)
