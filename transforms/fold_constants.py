@@ -137,8 +137,10 @@ def _computed(taken: OnnxOp, columns: int) -> Computed | None:
 
 def _is_of_rows(op: OnnxOp, rows: set[OpResult], columns: int) -> bool:
     """True if `op` moves whole `rows`, or computes the same function of each from it and constants."""
+    if len(op.results) != 1:  # the end of a subgraph has none
+        return False
     shape = shape_of(op.results[0].type)
-    if len(op.results) != 1 or not shape or shape[-1] != columns:
+    if not shape or shape[-1] != columns:
         return False
     if any(quantized_of(value.type) is not None for value in (*op.operands, *op.results)):
         return False

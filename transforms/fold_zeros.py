@@ -2,7 +2,7 @@
 Drop optional operands that equal their default of zero, unused optional trailing results, and zero points beside one.
 
     LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN, DynamicQuantizeLSTM
-    y, indices = MaxPool(x)            ->  y = MaxPool(x)        each op with optional results
+    y, indices = MaxPool(x)            ->  y = MaxPool(x)        ops whose results do not depend on which are there
     ConvInteger(x, w, z, [a, b, ..])   ->  ConvInteger(x, w - [a, b, ..] + c, z, c)   where the type of w holds that
 
 Exact: the same numbers, the same differences to the zero point. Zeros of a size unknown until run time cost a chain of
@@ -10,7 +10,7 @@ shape ops in each run; a runtime that has no fast kernel with all results takes 
 ConvInteger with a zero point for each channel, as its own dynamic quantization per channel writes it.
 """
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.exactness import Exactness
@@ -18,12 +18,12 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.values import constant_array
 from qdialect.numerics.sums import with_one_zero_point
-from qdialect.promises.defaults import AllResults, ZeroByDefault
+from qdialect.promises.defaults import IndependentResults, ZeroByDefault
 from qdialect.promises.linear import IntegerProduct
 from qdialect.promises.sizes import filled_with
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
-from qdialect.rewriting.matching import OnOp, OnTrait
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 LATEST = 1 << 30
@@ -44,20 +44,16 @@ class LeaveOutZeros(OnTrait[ZeroByDefault]):
         rewriter.replace(op, [type(op).build(inputs, types, op.onnx_attributes)])
 
 
-class LeaveOutResults(OnOp[OnnxOp]):
-    """An op whose last results are optional and unused."""
+class LeaveOutResults(OnTrait[IndependentResults]):
+    """An op whose last results are optional and unused, and which promises that the others are the same without."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
-        return schema is not None and any(p.option == "O" for v in schema.versions for p in v.outputs)
-
-    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
+    def match(self, op: OnnxOp, promise: IndependentResults, rewriter: Rewriter, /) -> None:
         opset, outputs = opset_of(op, op.domain), op.outputs
         version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
-        every = op.get_trait(AllResults)
-        if version is None or op.regions or (every is not None and every.applies(op)):
+        if version is None or op.regions:
             return
-        while len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O":
+        needed = max(promise.needed(op), 1)
+        while len(outputs) > needed and version.outputs[len(outputs) - 1].option == "O":
             if (last := outputs[-1]) is not None and last.first_use is not None:
                 break
             outputs.pop()

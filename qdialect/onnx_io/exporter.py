@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
@@ -22,10 +22,10 @@ from qdialect.dialects.schemas import AttributeKind
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.ir.interface import main_of
-from qdialect.ir.names import UniqueNames, called, node_name, wish
+from qdialect.ir.names import UniqueNames, called, node_name, stated_names, wish
 from qdialect.ir.place import end_of
 from qdialect.ir.symbols import DIMS, symbol_names
-from qdialect.ir.walking import verify_order
+from qdialect.ir.walking import operations, verify_order
 from qdialect.onnx_io.carried import yielded_types
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
@@ -35,6 +35,7 @@ from qdialect.onnx_io.export_attributes import (
     write_type,
 )
 from qdialect.onnx_io.parts import messages
+from qdialect.promises.control import Carries
 from qdialect.promises.shapes import LosesSizes
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class _Exporter:
                 self._function(op, proto.functions.add())
             elif not isinstance(op, FuncOp):
                 raise UserError(f"{op.name} cannot be beside the graph in ONNX")
+        for region in _named_regions(main):  # no other tensor may be called like an output of theirs
+            self.names.take(*_interface_names(region, "onnx.outputs"))
         self._main(main, self.graph)
         if MICROSOFT in self.domains - {i.domain for i in proto.opset_import}:  # a pass made its first kernel
             proto.opset_import.add(domain=MICROSOFT, version=1)
@@ -159,6 +162,7 @@ class _Exporter:
         node.output.append(name)
 
     def _op(self, op: Operation, graph: GraphProto, outputs: set[SSAValue]) -> None:
+        """Write an operation, and in front of it copies of what it would read under a name of its own subgraphs'."""
         if not isinstance(op, OnnxOp):
             raise UserError(
                 f"{op.name} has no equivalent in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator"
@@ -175,7 +179,14 @@ class _Exporter:
                 self._initializer(self.names.of_constant(result), op.value.data, graph)
                 self.proto.ir_version = max(self.proto.ir_version, CONSTANTS)
                 return
+        outside = {value: self.names.of(value) for value in _shadowed(op, self.names)}
+        for value in outside:
+            name = self.names.fresh(f"{outside[value]}_outside")
+            self._copy(value, name, graph.node.add(name=self._node_name(f"{name}_copy")))
+            self.names.give(value, name)
         self._node(op, graph.node.add())
+        for value, name in outside.items():
+            self.names.give(value, name)
         self._value_infos(op, graph, outputs)
 
     def _initializer(self, name: str, data: TensorData, graph: GraphProto) -> None:
@@ -235,11 +246,18 @@ class _Exporter:
         graph.name = node_name(end) or "body"
         graph.doc_string = _string(end.attributes.get("onnx.doc"))
         arguments = _rows(end.attributes.get("onnx.inputs"), len(block.args))
+        by_name = _keeps_names(block.parent_op())
+
+        def name_of(row: Mapping[str, Attribute], default: str) -> str:
+            name = _string(row.get("onnx.name"))
+            return name if name and by_name else self.names.fresh(name or default)
+
         for argument, row in zip(block.args, arguments, strict=True):
-            name = self.names.give(argument, self.names.fresh(_string(row.get("onnx.name")) or "arg"))
+            name = self.names.give(argument, name_of(row, "arg"))
             _write_value(argument.type, name, row, graph.input.add())
         rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
-        names = [self.names.fresh(_string(row.get("onnx.name")) or "out") for row in rows]
+        names = [name_of(row, "out") for row in rows]
+        self.names.take(*names)
         self._outputs(block, end.operands, zip(types, names, rows, strict=True), graph)
 
     def _function(self, op: FunctionOp, proto: FunctionProto) -> None:
@@ -283,6 +301,46 @@ class _Exporter:
                 name = self.names.fresh(f"{tensor}_{key.lower()}")
                 self._initializer(name, value.data, graph)
                 annotation.quant_parameter_tensor_names.add(key=key, value=name)
+
+
+def _keeps_names(op: Operation | None) -> bool:
+    """
+    True if inputs and outputs of an op's subgraphs keep their names whatever else has them, as their runtime may look
+    for these: the values of If, Loop and Scan are known to be told apart by their places alone.
+    """
+    return op is not None and op.get_trait(Carries) is None
+
+
+def _named_regions(func: FuncOp) -> Iterator[Region]:
+    """The subgraphs in a function whose inputs and outputs keep their names."""
+    for op in operations(func):
+        if op.regions and _keeps_names(op) and op is not func:
+            yield from op.regions
+
+
+def _interface_names(region: Region, *ends: str) -> Iterator[str]:
+    """The names stated for inputs or outputs of a subgraph. ends: "onnx.inputs", "onnx.outputs"."""
+    last = region.block.last_op
+    for rows in (last.attributes.get(end) for end in ends if last is not None):
+        yield from filter(None, stated_names(rows))
+
+
+def _shadowed(op: OnnxOp, names: _Names) -> list[SSAValue]:
+    """The values from outside that subgraphs of an op read, but whose name an input or output of theirs keeps."""
+    if not op.regions or not _keeps_names(op):
+        return []
+    ends = ("onnx.inputs", "onnx.outputs")
+    kept = {name for region in op.regions for name in _interface_names(region, *ends)}
+    inside = [inner for region in op.regions for inner in region.walk()]
+    blocks = {block for one in (op, *inside) for region in one.regions for block in region.blocks}
+    read = dict.fromkeys(value for inner in inside for value in inner.operands)
+    return [
+        value
+        for value in read
+        if (value.owner if isinstance(value.owner, Block) else value.owner.parent) not in blocks
+        and names.named(value)
+        and names.of(value) in kept
+    ]
 
 
 def _the_graph(module: ModuleOp) -> FuncOp:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.promises.base import Promise, always
+from qdialect.promises.base import Promise
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,20 @@ class TakesNumbers(Promise):
     """
 
 
-@dataclass(frozen=True)
-class AllResults(Promise):
-    """The op computes other values, or is invalid, if an unused result is omitted."""
+def _one(op: OnnxOp) -> int:
+    """The first result alone."""
+    return 1
 
-    applies: Callable[[OnnxOp], bool] = always
+
+@dataclass(frozen=True)
+class IndependentResults(Promise):
+    """
+    The results of the op do not depend on which of its optional last ones are present, but for the first `needed`. An
+    op without this promise keeps all results that it has: contrib ops read a state or choose a kernel by them.
+    """
+
+    needed: Callable[[OnnxOp], int] = _one
+    """How many results the op must have, whether they are used or not."""
 
 
 def _skips_elements(op: OnnxOp) -> bool:
@@ -41,12 +50,41 @@ def _skips_elements(op: OnnxOp) -> bool:
     return is_same and any(stride > size for stride, size in zip(strides, kernel, strict=True))
 
 
+def _needed_of_pool(op: OnnxOp) -> int:
+    """All results of a pool that skips elements."""
+    return len(op.outputs) if _skips_elements(op) else 1
+
+
+PAST_KEY, PAST_VALUE = 4, 5
+"""Places of operands of ONNX's Attention."""
+
+
+def _needed_of_attention(op: OnnxOp) -> int:
+    """With the keys and values of past steps, those of all steps must be results too."""
+    past = (op.input(PAST_KEY), op.input(PAST_VALUE))
+    return 1 if past == (None, None) else 1 + len(past)
+
+
 DEFAULTS: dict[tuple[str, str], Promise] = {
-    ("", "BatchNormalization"): AllResults(),
-    ("", "MaxPool"): AllResults(_skips_elements),
     ("", "Range"): TakesNumbers(),
     ("", "LSTM"): ZeroByDefault((5, 6)),
     ("", "GRU"): ZeroByDefault((5,)),
     ("", "RNN"): ZeroByDefault((5,)),
     ("com.microsoft", "DynamicQuantizeLSTM"): ZeroByDefault((5, 6)),
+}
+
+RESULTS_APART: dict[tuple[str, str], Promise] = {
+    # Not BatchNormalization: more results than one mean training, of other statistics.
+    ("", "Attention"): IndependentResults(_needed_of_attention),
+    ("", "Dropout"): IndependentResults(),
+    ("", "GRU"): IndependentResults(),
+    ("", "LSTM"): IndependentResults(),
+    ("", "LayerNormalization"): IndependentResults(),
+    ("", "MaxPool"): IndependentResults(_needed_of_pool),
+    ("", "RNN"): IndependentResults(),
+    ("", "SoftmaxCrossEntropyLoss"): IndependentResults(),
+    ("", "Unique"): IndependentResults(),
+    ("com.microsoft", "DynamicQuantizeLSTM"): IndependentResults(),
+    ("com.microsoft", "SkipLayerNormalization"): IndependentResults(),
+    ("com.microsoft", "SkipSimplifiedLayerNormalization"): IndependentResults(),
 }
