@@ -28,7 +28,6 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_h
 import qdialect
 from qdialect.compiler.compilation import Compilation
 from qdialect.compiler.options import Options
-from qdialect.onnx_io import messages
 
 LIMIT = 1.5
 LEAST = 5e-6
@@ -208,7 +207,6 @@ def measure(model: ModelProto, count: int, target: str) -> dict[str, float]:
 
 def measured(kind: str, count: int, target: str) -> tuple[dict[str, float], float]:
     """Of one graph, in this process alone: `measure`, and the most memory, in MiB."""
-    messages.APART = False  # these models are our own
     gc.disable()
     measure(chain(100), 100, target)  # everything is imported now
     spent = measure(KINDS[kind](count), count, target)

@@ -47,7 +47,6 @@ from graphs.structure import difference, first_change
 from graphs.together import Together
 from qdialect.compiler.options import Options
 from qdialect.errors import UserError
-from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import Array, remembered, run
@@ -202,7 +201,6 @@ def outcomes(
     `begin` is told what may end the process next; `without` leaves that out. Seeds that `twice` divides are compiled a
     second time.
     """
-    messages.APART = False  # these models are our own
     if PLAIN in without:
         return {target: Outcome(aborts=True) for target in targets_of(seed)}
     begin(PLAIN)

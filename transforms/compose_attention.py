@@ -30,9 +30,9 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant_array
+from qdialect.onnx_io.sizes import Sizes, sizes_of
 from qdialect.ops.generated import op_named
 from qdialect.patterns.attention import UNEQUAL, Attention, Heads, attention_at
-from qdialect.patterns.sizes import Sizes, sizes_of
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked, required

@@ -28,8 +28,8 @@ from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer, is_list, learn_sizes
+from qdialect.onnx_io.sizes import Sizes
 from qdialect.patterns.computing import Computation
-from qdialect.patterns.sizes import Sizes
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
 from qdialect.rewriting.driver import Rewriter, refresh_signatures

@@ -20,7 +20,6 @@ import numpy as np
 from graphs.children import Ended, Report, results
 from graphs.quantized import Case, random_case
 from qdialect.errors import UserError
-from qdialect.onnx_io import messages
 from qdialect.oracle.session import run
 from random_graphs import imported
 from upstream import layers
@@ -95,7 +94,6 @@ def chunk(
     floats: bool,
 ) -> Found:
     """What becomes of the graphs of `size` seeds."""
-    messages.APART = False  # these models are our own
     counts, cases, graphs = Found(size), dict[int, Case](), dict[int, Exposed]()
     for seed in range(first, first + size):
         case = random_case(seed, integer=not floats)

@@ -15,6 +15,10 @@ DIMS = "onnx.dims"
 """Attribute with the names of symbolic sizes, one list per result."""
 
 
+STATED = "onnx.sizes"
+"""Attribute of a graph's output: the sizes that its file states where nodes leave them open, `DYNAMIC` for others."""
+
+
 def symbol_names(value: Attribute | None, type: Attribute) -> tuple[str, ...]:
     """
     The names of symbolic sizes that an `onnx.dims` attribute holds for a value of `type`, empty for unnamed ones; () if

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -28,14 +28,15 @@ def is_known(value: SSAValue) -> bool:
 
 def says_more(type: Attribute, value: SSAValue) -> bool:
     """True if `type` refines the type of `value`: that is unknown, or lacks sizes."""
-    return not is_known(value) or _is_more(type, value.type)
+    return not is_known(value) or is_more(type, value.type)
 
 
-def _is_more(type: Attribute, old: Attribute) -> bool:
+def is_more(type: Attribute, old: Attribute) -> bool:
+    """True if a type refines the other: it has sizes or a rank that the other lacks."""
     if isinstance(old, SequenceType | OptionalType):
         if not isinstance(type, SequenceType | OptionalType) or type.__class__ is not old.__class__:
             return False
-        return _is_more(type.element, old.element)
+        return is_more(type.element, old.element)
     if isinstance(old, UnrankedTensorType):
         return isinstance(type, TensorType) and type.element_type == old.element_type
     if not (isinstance(old, TensorType) and isinstance(type, TensorType)) or old == type:
@@ -68,7 +69,7 @@ def infer_arguments(block: Block) -> list[SSAValue]:
 
 
 def types_outside(op: OnnxOp) -> list[Attribute | None]:
-    """Result types that follow from subgraphs: equal in all branches; kept or stacked over iterations."""
+    """Result types that follow from subgraphs: common to all branches; kept or stacked over iterations."""
     types: list[Attribute | None] = [None] * len(op.results)
     promise = op.get_trait(Carries)
     slots = [] if promise is None else promise.slots(op)
@@ -77,7 +78,12 @@ def types_outside(op: OnnxOp) -> list[Attribute | None]:
         alternatives = {value.type for _, _, value in yields(op, slot)}
         if slot.operand is not None and (inside := argument(op, slot)) is not None:
             alternatives |= {op.operands[slot.operand].type, inside.type}  # else the shape may change
-        if slot.result is None or len(alternatives) != 1:
+        if slot.result is None:
+            continue
+        if promise is not None and promise.branches:
+            types[slot.result] = _common(alternatives)
+            continue
+        if len(alternatives) != 1:
             continue
         type = alternatives.pop()
         if not slot.stacked:
@@ -85,6 +91,23 @@ def types_outside(op: OnnxOp) -> list[Attribute | None]:
         elif isinstance(type, TensorType) and rounds is not None:
             types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
     return types
+
+
+def _common(types: Collection[Attribute]) -> Attribute | None:
+    """The type of a tensor that has one of several types: the sizes that are the same in all; None if they disagree."""
+    first = next(iter(types), None)
+    if len(types) < 2:
+        return first
+    if not all(isinstance(type, TensorType | UnrankedTensorType) for type in types):
+        return None
+    elements, shapes = {known_element(type) for type in types}, [shape_of(type) for type in types]
+    if len(elements) != 1:
+        return None
+    ranked = [shape for shape in shapes if shape is not None]
+    if len(ranked) < len(shapes) or len({len(shape) for shape in ranked}) != 1:
+        return UnrankedTensorType(elements.pop())
+    sizes = (column[0] if len(set(column)) == 1 else DYNAMIC for column in zip(*ranked, strict=True))
+    return tensor_type(elements.pop(), tuple(sizes))
 
 
 def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
@@ -104,7 +127,7 @@ def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
         if slot.stacked:
             shape = shape_of(result) if _stacks_first(op) else None
             result = tensor_type(known_element(result), shape[1:]) if shape else type
-        types[slot.yielded] = result if _is_more(result, type) else type
+        types[slot.yielded] = result if is_more(result, type) else type
     return types
 
 

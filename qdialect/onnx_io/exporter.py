@@ -10,21 +10,38 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from qdialect.dialects.onnx_attributes import numbers
 from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
-from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
+from qdialect.dialects.onnx_types import (
+    ANY,
+    DYNAMIC,
+    element_of,
+    known_element,
+    quantized_of,
+    shape_of,
+    tensor_type,
+)
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import UniqueNames, called, node_name, stated_names, wish
 from qdialect.ir.place import end_of
-from qdialect.ir.symbols import DIMS, symbol_names
+from qdialect.ir.symbols import DIMS, STATED, symbol_names
 from qdialect.ir.walking import operations, verify_order
 from qdialect.onnx_io.carried import yielded_types
 from qdialect.onnx_io.export_attributes import (
@@ -127,7 +144,7 @@ class _Exporter:
                 self._initializer(name, default.data, graph)
         names = [_string(row.get("onnx.name")) or f"output_{k}" for k, row in enumerate(results)]
         self.names.take(*names)
-        types = [value.type for value in end.operands]
+        types = [_as_stated(value.type, row) for value, row in zip(end.operands, results, strict=True)]
         self._outputs(block, end.operands, zip(types, names, results, strict=True), graph)
         self._annotations(func, graph)
 
@@ -424,6 +441,19 @@ def _write_imports(value: Attribute | None, protos: Any) -> None:
 def _write_metadata(value: Attribute | None, protos: Any) -> None:
     for key, text in strings(value).items():
         protos.add(key=key, value=text)
+
+
+def _as_stated(type: Attribute, row: Mapping[str, Attribute]) -> Attribute:
+    """The type of a graph's output, with the sizes that the file stated where its nodes leave them open."""
+    said, shape = row.get(STATED), shape_of(type)
+    if not isinstance(said, DenseArrayBase):
+        return type
+    sizes = [int(size) for size in numbers(said)]
+    if shape is not None and len(shape) == len(sizes):
+        sizes = [b if a == DYNAMIC else a for a, b in zip(shape, sizes, strict=True)]
+    elif shape is not None:
+        return type
+    return tensor_type(known_element(type), tuple(DYNAMIC if size < 0 else size for size in sizes))
 
 
 def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: ValueInfoProto) -> None:

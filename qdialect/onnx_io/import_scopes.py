@@ -10,10 +10,13 @@ from xdsl.ir import Attribute, SSAValue
 from qdialect.dialects.onnx_types import UNKNOWN
 from qdialect.errors import UserError
 from qdialect.onnx_io.import_attributes import symbols, value_type
-from qdialect.onnx_io.stated import INVENTED
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
+
+
+INVENTED = "unk__"
+"""What onnx's shape inference, which exporters run, names an unknown size, followed by a counter."""
 
 
 class Types:

@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_
 from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
 from qdialect.errors import UserError
 from qdialect.files import inside
-from qdialect.onnx_io.messages import KEPT_FOR_INFERENCE
+from qdialect.onnx_io.messages import SMALL
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -103,27 +103,16 @@ def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None
     return TensorData(type, data)
 
 
-def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
-    if data.strings is not None:
-        return
-    if data.nbytes > KEPT_FOR_INFERENCE:
+def _release(tensor: TensorProto, data: TensorData) -> None:
+    """Remove a large tensor's bytes from the message: the handle has them."""
+    if data.strings is None and data.nbytes > SMALL:
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
             tensor.ClearField(field)
-        # The remaining tensor must not be mistaken for one with data.
-        tensor.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
-        del tensor.external_data[:]
-        tensor.external_data.add(key="location", value="taken")
-    elif tensor.data_location == 1:
-        del tensor.external_data[:]
-        tensor.ClearField("data_location")
-        tensor.raw_data = bytes(data.raw)
 
 
 class TensorTable:
     """
     The tensors of a model by their position. Large ones are removed from the messages.
-
-    Small ones remain there too, so that shape inference on the messages is cheap and complete.
     """
 
     def __init__(self, model: ModelProto, folder: Path | None, large: Mapping[int, memoryview]):
@@ -136,7 +125,7 @@ class TensorTable:
     def _take(self, tensor: TensorProto, key: tuple[Any, ...], raw: memoryview | None = None) -> None:
         data = tensor_data(tensor, self._folder, raw)
         self._large[key] = data
-        _keep_or_clear(tensor, data)
+        _release(tensor, data)
 
     def _walk(self, graph: GraphProto, path: tuple[Any, ...], large: Mapping[int, memoryview]) -> None:
         for k, tensor in enumerate(graph.initializer):

@@ -32,7 +32,7 @@ from qdialect.onnx_io.import_attributes import (
 from qdialect.onnx_io.import_nodes import NodeImporter, named_location
 from qdialect.onnx_io.import_scopes import Scope, Types
 from qdialect.onnx_io.import_tensors import TensorTable, tensor_data
-from qdialect.onnx_io.messages import inferred
+from qdialect.onnx_io.inference import infer_types
 from qdialect.promises.shapes import LOSES_SIZES
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class _Importer:
         self.model, self.folder = model, folder
         self.has_value_info = _states_types(model.graph)
         self.tensors = TensorTable(model, folder, large)
-        if infer:
-            self.model = inferred(model)
+        self.infer = infer
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
         self.nodes = self._nodes_at(model.opset_import)
 
@@ -73,7 +72,10 @@ class _Importer:
         if self.has_value_info:
             attributes["onnx.value_info"] = int_attr(1)
         functions = [self._function(k, f) for k, f in enumerate(model.functions)]
-        return ModuleOp([*functions, self._main()], attributes)
+        module = ModuleOp([*functions, self._main()], attributes)
+        if self.infer:
+            infer_types(module)
+        return module
 
     def _main(self) -> FuncOp:
         graph = self.model.graph

@@ -1,5 +1,5 @@
 """
-ONNX models as protobuf messages: reading, limits, shape inference and function inlining by onnx's own C++.
+ONNX models as protobuf messages: reading, limits, function inlining by onnx's own C++.
 
 A model is untrusted. Input that would make that code run out of stack, memory or time is refused or removed before
 the call; docs/limits.md lists the limits.
@@ -7,49 +7,29 @@ the call; docs/limits.md lists the limits.
 
 from __future__ import annotations
 
-import mmap
-import os
-import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
-from qdialect.onnx_io.corrected import restore, with_later, without_empty_axes
 from qdialect.onnx_io.defaults import with_defaults
-from qdialect.onnx_io.stated import complete_sizes, typed_bytes, without_stated_sizes
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
-FIRST_CASTS_OF_HALVES = 19
-"""The first opset in which they take half precision."""
-HALVES = (10, 16)
-"""ONNX's codes of f16 and bf16."""
 MOST_INLINED = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""
 
-MOST_SECONDS = 2
-MOST_MEMORY = 1 << 30
-"""
-Limits of onnx's shape inference: seconds of processor time, one more for each 10,000 nodes, and bytes; it takes
-0.3 s for 10,000 nodes.
-"""
-
-KEPT_FOR_INFERENCE = 1024
-"""Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
+SMALL = 1024
+"""Tensors of up to this many bytes stay in the messages; others are read in place."""
 
 Key = tuple[str, str, str]
-APART = sys.platform == "linux"
-"""True if shape inference runs in a process of its own, as untrusted models need."""
 
 
 class Model(NamedTuple):
@@ -66,29 +46,10 @@ class Model(NamedTuple):
         return self.proto
 
 
-_MAPPED: dict[Path, memoryview] = {}
-
-
-def prepare_reading(path: Path) -> None:
-    """
-    Map a file whose model is read next, where the system can: its bytes are fetched beside other work, and not copied.
-
-    Only for processes of our own commands, which end soon: a file that shrinks while it is mapped ends the process.
-    """
-    # A pipe can be opened once; on Windows, a mapped file cannot be replaced by the output.
-    if not path.is_file() or not hasattr(mmap, "MADV_WILLNEED"):
-        return
-    with suppress(OSError, ValueError), path.open("rb") as file:  # what is wrong with it, read_model says
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        mapped.madvise(mmap.MADV_WILLNEED)
-        _MAPPED[path] = memoryview(mapped)
-
-
 def read_model(path: Path) -> Model:
     """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
-    mapped = _MAPPED.pop(path, None)
     try:
-        return read_message(path.read_bytes() if mapped is None else mapped, f"'{path}'")
+        return read_message(path.read_bytes(), f"'{path}'")
     except OSError as error:
         raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
 
@@ -98,7 +59,7 @@ def read_message(raw: bytes | memoryview, name: str) -> Model:
     from google.protobuf.message import DecodeError
 
     try:
-        message, large = wire.split(raw, KEPT_FOR_INFERENCE)
+        message, large = wire.split(raw, SMALL)
         model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
@@ -155,154 +116,6 @@ def check_functions(model: ModelProto) -> None:
         stack.pop()
     if sum(total.get(_key(node), 1) for node in _nodes(model.graph.node)) > MOST_INLINED:
         raise UserError(f"the model's functions expand to more than {MOST_INLINED} nodes", "use fewer calls")
-
-
-class _Inference:
-    """
-    onnx's shape inference in a child process limited to `MOST_MEMORY` and some seconds. Forked while this process is
-    small, it costs half. Its C++ code must be independent of this process's threads.
-    """
-
-    _forked = False
-    """Whether this process has had such a child."""
-
-    def __init__(self, meanwhile: Callable[[], None] | None = None) -> None:
-        """meanwhile: what this process does while the other infers, instead of waiting."""
-        import warnings
-
-        self._meanwhile = meanwhile
-        self._infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
-        if (
-            _Inference._forked
-        ):  # not before the first, which loads them beside this process: a command has one
-            onnx_parts.load_schemas()
-        _Inference._forked = True
-        asked, self._ask = os.pipe()
-        self._answer, answered = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: see above
-            self._child = os.fork()
-        if self._child == 0:
-            try:
-                os.close(self._ask)
-                os.close(self._answer)
-                self._work(asked, answered)
-                os._exit(0)
-            finally:
-                os._exit(1)
-        os.close(asked)
-        os.close(answered)
-
-    def _work(self, asked: int, answered: int) -> None:
-        import resource
-
-        with open(asked, "rb", closefd=False) as file:
-            seconds = int.from_bytes(file.read(8), "little")
-            model = file.read()
-        if not model:  # the other process ended without asking
-            return
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        most = _address_space() + MOST_MEMORY
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open(answered, "wb", closefd=False) as file:
-            file.write(typed_bytes(model, self._infer))
-
-    def of(self, model: bytes, seconds: int) -> bytes:
-        """The typed model; b"" if inference exceeds a limit, fails or crashes."""
-        with suppress(BrokenPipeError), open(self._ask, "wb") as file:
-            file.write(seconds.to_bytes(8, "little"))
-            file.write(model)
-        if self._meanwhile is not None:
-            self._meanwhile()
-        with open(self._answer, "rb") as file:
-            result = file.read()
-        _, status = os.waitpid(self._child, 0)
-        return result if status == 0 else b""
-
-
-_PREPARED: list[_Inference] = []
-
-
-def prepare_inference(meanwhile: Callable[[], None] | None = None) -> None:
-    """
-    Fork the process for the next shape inference now, if the system has one to spare.
-
-    meanwhile: called while that process infers.
-    """
-    if APART:
-        with suppress(OSError):
-            _PREPARED.append(_Inference(meanwhile))
-
-
-def _address_space() -> int:
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _halves(graph: GraphProto) -> set[str]:
-    """The names of a graph's constants of half precision."""
-    constants = [(t.name, t.data_type) for t in graph.initializer]
-    constants += [
-        (n.output[0], a.t.data_type) for n in graph.node for a in n.attribute if n.op_type == "Constant"
-    ]
-    return {name for name, number in constants if number in HALVES}
-
-
-@contextmanager
-def _own_casts(model: ModelProto) -> Generator[list[int]]:
-    """
-    Context in which casts of the domain com.microsoft are ONNX's own; yields their indices.
-
-    Shape inference stops at nodes of other domains. ONNX's own DequantizeLinear gave f32 alone before it took scales of
-    half precision: one with such scales stays.
-    """
-    casts = ("QuantizeLinear", "DequantizeLinear")
-    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    casts = casts if opset >= FIRST_CASTS else ()
-    halves = _halves(model.graph) if opset < FIRST_CASTS_OF_HALVES else set[str]()
-    places = [
-        k
-        for k, n in enumerate(model.graph.node)
-        if n.domain == MICROSOFT and n.op_type in casts and halves.isdisjoint(n.input[1:2])
-    ]
-    for k in places:
-        model.graph.node[k].domain = ""
-    try:
-        yield places
-    finally:
-        for k in places:
-            model.graph.node[k].domain = MICROSOFT
-
-
-def inferred(model: ModelProto) -> ModelProto:
-    """
-    The model with the types that onnx's shape inference infers; unchanged if inference fails.
-
-    Inference propagates elements of shapes, lists whose length a model controls, hence the limits.
-    """
-    try:
-        bare = without_empty_axes(model, _nodes(model.graph.node))
-        with _own_casts(model) as places, without_stated_sizes(model.graph) as stated, bare:
-            serialized = with_later(model, _nodes).SerializeToString()
-        if APART:
-            seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-            child = _PREPARED.pop() if _PREPARED else _Inference()
-            raw = child.of(serialized, seconds)
-        else:
-            raw = typed_bytes(serialized, onnx_parts.infer_shapes())
-        typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
-        if not typed.HasField("graph"):
-            return model
-        restore(typed, model, _nodes)
-        for k in places:
-            typed.graph.node[k].domain = MICROSOFT
-        complete_sizes(typed.graph, model.graph, stated)
-        return typed
-    except Exception:  # RuntimeError, ValueError and onnx's own; the model is readable without inference
-        return model
 
 
 def inline_functions(model: ModelProto) -> ModelProto:

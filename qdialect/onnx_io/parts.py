@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
 MESSAGES = "onnx.onnx_ml_pb2"
 CODE = "onnx.onnx_cpp2py_export"
-
-
-def load_alone() -> None:
-    """
-    Load the parts without the rest of the package: 13 ms instead of 37.
-
-    Only for processes of our own commands: an onnx package imported later lacks them as attributes.
-    """
-    package = find_spec("onnx") if "onnx" not in sys.modules else None
-    for name in (MESSAGES, CODE):
-        spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
-        if spec is not None and spec.loader is not None and name not in sys.modules:
-            sys.modules[name] = module = module_from_spec(spec)
-            spec.loader.exec_module(module)
 
 
 def _part(name: str) -> ModuleType:
@@ -35,16 +19,6 @@ def _part(name: str) -> ModuleType:
 def messages() -> Any:
     """The module of protobuf messages: ModelProto, GraphProto, ..."""
     return _part(MESSAGES)
-
-
-def infer_shapes() -> Callable[[bytes, bool, bool, bool], bytes]:
-    """onnx's shape inference on a serialized model; flags: check_type, strict_mode, data_prop."""
-    return _part(CODE).shape_inference.infer_shapes
-
-
-def load_schemas() -> None:
-    """Build onnx's table of operators now (13 ms), so that the first inference need not."""
-    _part(CODE).defs.has_schema("", "")
 
 
 def infer_node(

@@ -1,14 +1,14 @@
 """
 Inference of unknown types and sizes of values from the operations that define them.
 
-onnx's shape inference stops at ops of com.microsoft, so all types behind a QLinearAdd are unknown. A QOperator node has
-the shape of the op that it computes and the element type of its zero point: there inference is resumed. onnx's stops at
-Loop too, whose iterations may change a shape; if operand, argument and yielded value agree, they do not.
+One op at a time, by onnx's own inference of a node, where it has one. A QOperator node has the shape of the op that it
+computes and the element type of its zero point; other ops of com.microsoft the types of the ops that they stand for.
+The iterations of a Loop may change a shape; if operand, argument and yielded value agree, they do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, onnx_opset
+from qdialect.dialects.onnx_tensor import MAX_RANK, TensorAttr
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
@@ -36,9 +37,10 @@ from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
-from qdialect.onnx_io.corrected import later_opset
+from qdialect.onnx_io.corrected import drop_empty_axes, later_opset
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import symbols, value_type
+from qdialect.onnx_io.import_scopes import INVENTED
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise
@@ -58,6 +60,8 @@ Cast = QuantizeOp | DequantizeOp | StorageCastOp
 SMALL = 1024
 """Greatest number of elements of constants that inference reads as shapes, axes or repeats."""
 
+Lists = Callable[[SSAValue], "TensorAttr | None"]
+"""The value of an operand that is no constant, but whose elements are known: a list of sizes that is computed."""
 Typed = tuple["list[Attribute | None]", list[tuple[str, ...]]]
 """Types of results, None where inference fails, and the names of their symbolic sizes."""
 
@@ -101,11 +105,12 @@ def is_left_open(op: Operation) -> bool:
     )
 
 
-def reads_outer_list(op: Operation) -> bool:
-    """True if an op in a subgraph takes a constant list from outside, which onnx's inference of a model leaves out."""
-    return any(
-        is_list(o) and o.owner.parent is not op.parent and constant(o) is not None for o in op.operands
-    )
+def reads_list(op: Operation) -> bool:
+    """
+    True if an op takes a constant list, which may have been an input that a caller could set, or have been computed,
+    when the sizes of the op were inferred.
+    """
+    return any(is_list(operand) and constant(operand) is not None for operand in op.operands)
 
 
 def fits(value: SSAValue, op: OnnxOp, *, retyped: bool = False) -> bool:
@@ -195,16 +200,26 @@ def infer_unknown(module: Operation, newer: AbstractSet[Operation] = frozenset()
 def infer(op: Operation) -> list[SSAValue]:
     """Infer the types of an op's results from its operands; returns the results whose types became more precise."""
     before = [result.type for result in op.results]
+    _set(op.results, *inferred_types(op))
+    return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
+
+
+def inferred_types(op: Operation, lists: Lists | None = None) -> Typed:
+    """
+    The types of an op's results, and the names of their sizes, that follow from its operands; None where none does.
+
+    lists: the elements of an operand that computes a list of sizes.
+    """
     if isinstance(op, Cast):
         element = element_of(op.results[0].type)
-        _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
-    elif op.get_trait(FakeQuantizes) is not None or op.get_trait(KeepsType) is not None:
-        _set(op.results, [op.operands[0].type], [_named_sizes(op.operands[0])])
-    elif isinstance(op, CustomOp) and (op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm)):
-        _set(op.results, [_cast_result(op)], [_named_sizes(op.operands[0])])
-    elif isinstance(op, OnnxOp) and op.SCHEMA is not None:
-        _learn(op)
-    return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
+        return [None if element is None else with_element(op.operands[0].type, element)], [()]
+    if op.get_trait(FakeQuantizes) is not None or op.get_trait(KeepsType) is not None:
+        return [op.operands[0].type], [_named_sizes(op.operands[0])]
+    if isinstance(op, CustomOp) and (op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm)):
+        return [_cast_result(op)], [_named_sizes(op.operands[0])]
+    if isinstance(op, OnnxOp) and op.SCHEMA is not None:
+        return _of_schema(op, lists)
+    return [None] * len(op.results), [()] * len(op.results)
 
 
 def learn_sizes(op: OnnxOp, shape: Sequence[int]) -> list[SSAValue]:
@@ -228,39 +243,38 @@ def _cast_result(op: CustomOp) -> Attribute | None:
     return None if element is None else with_element(op.operands[0].type, element)
 
 
-def _learn(op: OnnxOp) -> None:
-    if op.get_trait(QOperator) is not None and _learn_computed(op):
-        return
+def _of_schema(op: OnnxOp, lists: Lists | None) -> Typed:
+    """The types of the results of an op whose schema is known."""
+    unnamed: list[tuple[str, ...]] = [()] * len(op.results)
+    if op.get_trait(QOperator) is not None and (computed := _computed_types(op)) is not None:
+        return computed
     shape = shape_of(op.operands[0].type) if (columns := op.get_trait(Columns)) is not None else None
     if op.regions:
-        _set(op.results, types_outside(op))
-    elif columns is not None and shape:
+        return types_outside(op), unnamed
+    if columns is not None and shape:
         count = op.int_attr(columns.attribute, DYNAMIC)
-        _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
-    elif (states := op.get_trait(HiddenStates)) is not None and (shapes := states.shapes(op)) is not None:
+        return [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))], unnamed
+    if (states := op.get_trait(HiddenStates)) is not None and (shapes := states.shapes(op)) is not None:
         element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
-        _set(op.results, [tensor_type(element, one) for result, one in kept if result is not None])
-    elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
-        _set(op.results, *infer_results(op, op.outputs, opset=CASTS if op.domain else 0))
-    else:
-        _set(op.results, _stated(op))
-        _set(op.results, *_of_parts(op))
+        return [tensor_type(element, one) for result, one in kept if result is not None], unnamed
+    if not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
+        return infer_results(op, op.outputs, opset=CASTS if op.domain else 0, lists=lists)
+    types, names = _of_parts(op)
+    return [t or s for t, s in zip(types, _stated(op), strict=True)], names or unnamed
 
 
-def _learn_computed(op: OnnxOp) -> bool:
-    """Infer the result of a QOperator node from the op that it computes; False if it is none with these attributes."""
+def _computed_types(op: OnnxOp) -> Typed | None:
+    """The types of a QOperator node, from the op that it computes; None if it is none with these attributes."""
     known, opset = reading(op), onnx_opset(op)
     attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
     if isinstance(known, Blocked) or isinstance(attributes, Blocked):
-        return False
+        return None
     draft = op_named("", known.name).build(known.operands, [op.results[0].type], attributes)
     real = {o: with_element(o.type, Float32Type()) for o in _carriers(known)}
     types, names = infer_results(draft, op.outputs, real, opset)
     draft.erase()
     element = result_element(op, known)
-    if element is not None:
-        _set(op.results, [None if t is None else with_element(t, element) for t in types], names)
-    return True
+    return [None if t is None or element is None else with_element(t, element) for t in types], names
 
 
 def _stated(op: OnnxOp) -> list[Attribute | None]:
@@ -349,8 +363,9 @@ def infer_results(
     outputs: Sequence[SSAValue | None],
     real: Mapping[SSAValue, Attribute] | None = None,
     opset: int = 0,
+    lists: Lists | None = None,
 ) -> Typed:
-    """What inference knows of the present results; `real` overrides operand types."""
+    """What inference knows of the present results; `real` overrides operand types, `lists` says computed lists."""
     messages = onnx_parts.messages()
     opset = opset or onnx_opset(op)
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
@@ -364,14 +379,24 @@ def infer_results(
     constants: dict[str, TensorProto] = {}
     for value, name in names.items():
         tensor = constant(value)
+        if tensor is None and lists is not None:
+            tensor = lists(value)
         if tensor is not None and value not in (real or {}) and tensor.data.count <= SMALL:
             write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
     present = [f"o{k}" for k, v in enumerate(outputs) if v is not None]
     try:
+        drop_empty_axes(node, constants)
         inferred = onnx_parts.infer_node(node, types, constants, later_opset(node, opset) or opset)
     except Exception:  # inference fails on operands of unknown types
         return [None] * len(present), [()] * len(present)
     read = messages.TypeProto.FromString
     protos = [None if (raw := inferred.get(name)) is None else read(raw) for name in present]
+    protos = [p if p is None or len(p.tensor_type.shape.dim) <= MAX_RANK else None for p in protos]
     typed = [None if one is None else value_type(one) for one in protos]
-    return typed, [() if one is None else symbols(one) for one in protos]
+    return typed, [() if one is None else _names(one) for one in protos]
+
+
+def _names(proto: TypeProto) -> tuple[str, ...]:
+    """The names of a type's open sizes, without those that an exporter's inference invented for an input."""
+    names = ["" if name.startswith(INVENTED) else name for name in symbols(proto)]
+    return tuple(names) if any(names) else ()

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -46,7 +47,7 @@ def parallel_map(
         running: deque[Future[Result]] = deque()
         try:
             for item in _until_failure(items, failure):
-                running.append(pool.submit(function, item))
+                running.append(pool.submit(copy_context().run, function, item))
                 if len(running) > count:
                     yield running.popleft().result()
             while running:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,7 +186,8 @@ def run(
 ) -> list[Array]:
     """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
     source = model if isinstance(model, bytes | str) else model.SerializeToString()
-    known, content = (_REMEMBERED[-1], _content(feeds)) if _REMEMBERED else ({}, None)
+    remembers = _REMEMBERED.get()
+    known, content = ({}, None) if remembers is None else (remembers, _content(feeds))
     key = None if content is None or isinstance(source, str) else (source, optimize, bounded, content)
     if key in known:
         return list(known[key])
@@ -200,17 +202,21 @@ def run(
     return outputs
 
 
-_REMEMBERED: list[dict[tuple[object, ...], tuple[Array, ...]]] = []
+_REMEMBERED: ContextVar[dict[tuple[object, ...], tuple[Array, ...]] | None] = ContextVar(
+    "remembered", default=None
+)
+"""Outputs by model and inputs, of this thread and of those that `parallel_map` runs for it."""
 
 
 @contextmanager
 def remembered() -> Generator[None]:
     """Context in which a model in memory that has run on the same inputs is not run again: its outputs are kept."""
-    _REMEMBERED.append({})
+    former = _REMEMBERED.get()
+    _REMEMBERED.set({})
     try:
         yield
     finally:
-        _REMEMBERED.pop()
+        _REMEMBERED.set(former)
 
 
 def _content(feeds: Mapping[str, Any]) -> tuple[object, ...] | None:

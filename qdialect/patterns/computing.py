@@ -40,7 +40,7 @@ from qdialect.onnx_io.shapes import (
     is_left_open,
     is_list,
     is_typed,
-    reads_outer_list,
+    reads_list,
 )
 from qdialect.oracle import session
 from qdialect.promises.base import Commutes
@@ -346,7 +346,7 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
             learnt.update(computation.compute(lists))
             yielded = (block.last_op for region in one.regions for block in region.blocks)
             read = (value for op in (one, *yielded) if op is not None for value in op.operands)
-            says_more = has_size_of_operand(one) or reads_outer_list(one) or is_left_open(one)
+            says_more = has_size_of_operand(one) or reads_list(one) or is_left_open(one)
             if not is_typed(one) or says_more or any(value in learnt for value in read):
                 learnt.update(infer(one))
         computation.show(one)

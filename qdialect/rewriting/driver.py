@@ -244,7 +244,7 @@ def _name_outputs(func: FuncOp, end: ReturnOp) -> None:
 
 
 def _with_names(row: DictionaryAttr, output: SSAValue) -> DictionaryAttr:
-    if symbol_names(row.data.get(DIMS), output.type):
+    if shape_of(output.type) is None or symbol_names(row.data.get(DIMS), output.type):
         return row
     others, names = {key: value for key, value in row.data.items() if key != DIMS}, size_names(output)
     return DictionaryAttr({**others, DIMS: names_attr(names)} if any(names) else others)

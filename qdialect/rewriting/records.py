@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr
@@ -52,18 +53,19 @@ class Records(list[Rewritten]):
             self.stands_for.setdefault(new.owner.operands[0], new)
 
 
-_RECORDS: list[Records] = []
+_RECORDS: ContextVar[tuple[Records, ...]] = ContextVar("records", default=())
+"""The open recordings of this thread."""
 
 
 @contextmanager
 def recording(*, named: bool = True) -> Generator[Records]:
     """Context that collects the rewrites inside it. named: also their names, which take time."""
     records = Records(named)
-    _RECORDS.append(records)
+    _RECORDS.set((*_RECORDS.get(), records))
     try:
         yield records
     finally:
-        _RECORDS[:] = [one for one in _RECORDS if one is not records]
+        _RECORDS.set(tuple(one for one in _RECORDS.get() if one is not records))
 
 
 class Around(NamedTuple):
@@ -87,7 +89,7 @@ _UNNAMED = Around("", ())
 
 def around(op: Operation) -> Around:
     """What `record` needs to name an operation that is about to be rewritten."""
-    for one in _RECORDS:  # a loop, as this is asked before each attempt of a rewrite
+    for one in _RECORDS.get():  # a loop, as this is asked before each attempt of a rewrite
         if one.named:
             return Around(op.name, _locations_around(op))
     return _UNNAMED
@@ -113,7 +115,7 @@ def record(
     the new value holds as many steps at another scale; of `lowered` it is a tensor of another dialect.
     """
     names = beside.names()
-    for records in _RECORDS:
+    for records in _RECORDS.get():
         records.in_steps.update((new, old) for old, new in in_steps)
         for tensor, laid in lowered:
             records.lowered.setdefault(tensor, laid)

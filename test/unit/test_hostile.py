@@ -216,6 +216,7 @@ ONNX: dict[str, tuple[bytes | Callable[[], bytes], str | None]] = {
     "Expand": (bomb("Expand", FLOAT(1), np.array([1 << 16, 1 << 17], np.int64)), OK),
     "Tile": (bomb("Tile", np.ones(9, FLOAT), np.array([1 << 33], np.int64)), OK),
     "Range": (bomb("Range", np.int64(0), np.int64(HUGE), np.int64(1)), OK),
+    "Range of floats": (bomb("Range", FLOAT(0), FLOAT(HUGE), FLOAT(1)), OK),
     "Range as a shape": (long_shape(), OK),
     "OneHot": (bomb("OneHot", np.arange(9), np.int64(HUGE), np.array([0, 1], FLOAT)), OK),
     "Pad": (bomb("Pad", np.ones(9, FLOAT), np.array([0, HUGE], np.int64)), OK),

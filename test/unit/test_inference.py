@@ -1,9 +1,7 @@
-"""Shape inference: onnx's, which runs in a process of its own, and ours where it stops."""
+"""Inference of types: what nodes compute, and what a file states of the others."""
 
-import faulthandler
-import mmap
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,12 +13,12 @@ import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from qdialect.compiler.compilation import compile
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.errors import UserError
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
@@ -38,18 +36,25 @@ def model() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 
 
+def typed(original: onnx.ModelProto) -> dict[str, list[int | str]]:
+    """The sizes of all tensors of a model that was read, by name: numbers, names, and 0 for others."""
+    module = import_model(original)
+    module.attributes["onnx.value_info"] = StringAttr("written")
+    graph = export_model(module).graph
+    branches = [a.g for n in graph.node for a in n.attribute if a.HasField("g")]
+    infos = [i for g in (graph, *branches) for i in (*g.value_info, *g.output)]
+    return {i.name: [d.dim_value or d.dim_param for d in i.type.tensor_type.shape.dim] for i in infos}
+
+
 def test_finds_types_and_names_of_sizes():
-    typed = messages.inferred(model())
-    [info] = typed.graph.value_info
-    dims = info.type.tensor_type.shape.dim
-    assert (info.name, dims[0].dim_param, dims[1].dim_value) == ("r", "batch", 15)
+    assert typed(model()) == {"r": ["batch", 15], "y": ["batch", 15]}
 
 
 @pytest.mark.parametrize(
-    ("stated", "typed"),
+    ("stated", "computed"),
     [([], ["batch", 15]), ([7, 7], ["batch", 15]), (["n", 15], ["n", 15]), ([1, 2, 3], ["batch", 15])],
 )
-def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str], typed: list[int | str]):
+def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str], computed: list[int | str]):
     """Sizes that contradict a node are not believed, as no session believes them; others fill in what is open."""
     original = model()
     shape = original.graph.output[0].type.tensor_type.shape
@@ -57,13 +62,12 @@ def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str],
     for size in stated:
         shape.dim.add(**{"dim_value" if isinstance(size, int) else "dim_param": size})
     before = original.SerializeToString()
-    dims = messages.inferred(original).graph.output[0].type.tensor_type.shape.dim
-    assert [d.dim_value or d.dim_param for d in dims] == typed
+    assert typed(original)["y"] == computed
     assert original.SerializeToString() == before
 
 
 @pytest.mark.parametrize(
-    ("stated", "typed"),
+    ("stated", "computed"),
     [
         ({"r": ["n", 7]}, [2, 15]),
         ({"r": [1, 2, 3]}, [2, 15]),
@@ -72,7 +76,7 @@ def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str],
     ],
 )
 def test_an_inner_tensor_has_the_sizes_that_its_node_computes(
-    stated: dict[str, list[int | str]], typed: list[int]
+    stated: dict[str, list[int | str]], computed: list[int]
 ):
     """What a graph states of its inner tensors may be of before it was edited; a branch has inner tensors too."""
     original = model()
@@ -86,10 +90,8 @@ def test_an_inner_tensor_has_the_sizes_that_its_node_computes(
     for name, sizes in stated.items():
         holder = branch if name == "t" else original.graph
         holder.value_info.append(helper.make_tensor_value_info(name, 1, sizes))
-    result = messages.inferred(original).graph
-    infos = {one.name: one for one in (*result.value_info, *result.output)}
-    for name in ("r", "y"):
-        assert [d.dim_value for d in infos[name].type.tensor_type.shape.dim] == typed
+    result = typed(original)
+    assert (result["r"], result["y"]) == (computed, computed)
 
 
 @pytest.mark.parametrize("target", ["onnxruntime", "generic"])
@@ -123,20 +125,6 @@ def test_a_wrong_size_of_an_output_is_no_error():
     compile(module)
     [output] = export_model(module).graph.output
     assert [d.dim_value for d in output.type.tensor_type.shape.dim] == [1, 4]
-
-
-@pytest.mark.parametrize("end", [lambda: os.abort(), lambda: [1] * (1 << 40), lambda: 1 / 0])
-def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
-    end: Callable[[], object], monkeypatch: pytest.MonkeyPatch
-):
-
-    def ends(*_: object, **__: object) -> object:
-        faulthandler.disable()  # its report would go to this process's stderr
-        return end()
-
-    monkeypatch.setattr("onnx.onnx_cpp2py_export.shape_inference.infer_shapes", ends)
-    original = model()
-    assert messages.inferred(original) is original
 
 
 @pytest.mark.parametrize("disguise", ["Identity", "Reshape"])
@@ -229,68 +217,14 @@ def test_each_list_is_computed_once(monkeypatch: pytest.MonkeyPatch):
     assert sum(computed) <= 2 * layers  # a sum and a remainder, then a remainder for each layer
 
 
-def test_a_child_that_was_forked_before_answers_once_and_ends_unasked():
-    messages.prepare_inference()
-    prepared = messages._PREPARED[-1]  # pyright: ignore[reportPrivateUsage]
-    assert messages.inferred(model()) == messages.inferred(model())
-    assert prepared not in messages._PREPARED  # pyright: ignore[reportPrivateUsage]
-    unasked = messages._Inference()  # pyright: ignore[reportPrivateUsage]
-    assert unasked.of(b"", 1) == b""
-
-
-@pytest.mark.skipif(not messages.APART, reason="inference runs in this process")
-def test_this_process_works_while_another_infers():
-    done: list[str] = []
-    messages.prepare_inference(lambda: done.append("work"))
-    assert not done
-    assert messages.inferred(model()) == messages.inferred(model())
-    assert done == ["work"]  # the second call forked a process of its own, without work
-
-
-@pytest.mark.skipif(not messages.APART, reason="inference runs in this process")
-def test_schemas_are_loaded_for_more_than_one_child(monkeypatch: pytest.MonkeyPatch):
-    loads: list[str] = []
-    inference = messages._Inference  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(inference, "_forked", False)
-    monkeypatch.setattr("qdialect.onnx_io.parts.load_schemas", lambda: loads.append("schemas"))
-    for before in ([], ["schemas"], ["schemas", "schemas"]):
-        assert inference().of(b"", 1) == b""
-        assert loads == before
-
-
-@pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="files are not mapped")
-def test_a_file_that_was_mapped_is_not_opened_again(tmp_path: Path):
-    path = tmp_path / "model.onnx"
-    onnx.save(model(), path)
-    messages.prepare_reading(path)
-    path.unlink()
-    assert messages.read_model(path).proto == model()
-    for prepared in (True, False):
-        if prepared:
-            messages.prepare_reading(path)
-        with pytest.raises(UserError, match=r"cannot read '.*model\.onnx', no such file"):
-            messages.read_model(path)
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_pipe_is_opened_once(tmp_path: Path):
     pipe = tmp_path / "model.onnx"
     os.mkfifo(pipe)
-    messages.prepare_reading(pipe)  # opening it would wait for a writer
     writer = Thread(target=pipe.write_bytes, args=[model().SerializeToString()])
     writer.start()
     assert messages.read_model(pipe).proto == model()
     writer.join()
-
-
-def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch):
-    def fork() -> int:
-        raise BlockingIOError
-
-    monkeypatch.setattr(os, "fork", fork)
-    messages.prepare_inference()
-    original = model()
-    assert messages.inferred(original) is original
 
 
 @pytest.mark.parametrize("opset", [13, 22])
@@ -312,16 +246,16 @@ def test_a_window_that_starts_behind_the_operand_is_left_out(kind: str, nested: 
     graph = helper.make_graph(nodes, "g", inputs, outputs, value_info=[] if nested else [stated])
     original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     before = original.SerializeToString()
-    typed = messages.inferred(original)
-    onnx.checker.check_model(typed)
+    read = export_model(import_model(original))
+    onnx.checker.check_model(read)
     assert original.SerializeToString() == before
-    assert not typed.functions
-    assert [i.version for i in typed.opset_import] == [opset]
-    dims = typed.graph.output[0].type.tensor_type.shape.dim
+    assert not read.functions
+    assert [i.version for i in read.opset_import] == [opset]
+    dims = read.graph.output[0].type.tensor_type.shape.dim
     assert [d.dim_value for d in dims] == [1, 4, 1, 3]
     if nested:  # onnxruntime allocates what it infers there, and does not run the original
         return
-    module = import_model(typed)
+    module = import_model(original)
     compile(module, target="onnxruntime")
     for one in (original, export_model(module)):
         [result] = session(one).run(None, {"x": np.ones((1, 4, 2, 6), np.float32)})
@@ -362,9 +296,9 @@ def test_negative_axes_count_from_the_last_in_old_opsets(
     outputs = [helper.make_tensor_value_info("y", 1, None), helper.make_tensor_value_info("s", 7, None)]
     graph = helper.make_graph(nodes, "g", inputs, outputs)
     original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=4)
-    typed = messages.inferred(original)
-    assert [n.op_type for n in typed.graph.node] == [kind, "Shape"]
-    assert [d.dim_value for d in typed.graph.output[0].type.tensor_type.shape.dim] == sizes
+    read = export_model(import_model(original))
+    assert [n.op_type for n in read.graph.node] == [kind, "Shape"]
+    assert [d.dim_value for d in read.graph.output[0].type.tensor_type.shape.dim] == sizes
     module = import_model(original)
     compile(module)
     feed = {"x": np.ones((2, 3, 1), np.float32)}

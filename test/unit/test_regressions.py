@@ -248,7 +248,7 @@ def test_what_is_no_permutation_is_one_clear_error(target: str):
       d = DequantizeLinear<axis = 1>(q, s, z)
       y = Transpose<perm = [0, 0]>(d)
     }""")
-    with pytest.raises(qdialect.UserError, match=r"perm \[0, 0\] is no permutation of 2 axes"):
+    with pytest.raises(qdialect.UserError, match=r"perm \[0, 0\] is no permutation"):
         compiled(model, target=target)
 
 
