@@ -29,11 +29,11 @@ from qdialect.onnx_io.import_attributes import (
     string,
 )
 from qdialect.onnx_io.import_scopes import Scope, Types
-from qdialect.onnx_io.import_tensors import TensorTable, in_order, tensor_data
+from qdialect.onnx_io.import_tensors import TensorTable, in_order, is_read, repeated_constants, tensor_data
 from qdialect.ops.generated import op_class
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto
+    from onnx import FunctionProto, GraphProto, NodeProto
 
 MAX_DEPTH = 64
 """Greatest nesting depth of graphs in attributes; onnx's own reader fails at about 30."""
@@ -90,7 +90,10 @@ class NodeImporter:
     ) -> None:
         # Of several of one name the last counts, as in onnxruntime.
         last = {tensor.name: k for k, tensor in enumerate(graph.initializer)}
+        made, _ = repeated_constants(graph)
         for k, tensor in enumerate(graph.initializer):
+            if tensor.name in made or (self._tensors.is_broken(path, k) and not is_read(tensor.name, graph)):
+                continue
             if last[tensor.name] == k and (names is None or tensor.name in names):
                 constant = ConstantOp.of(TensorAttr(self._tensors.initializer(path, k)))
                 constant.location = named_location("", (tensor.name,))
@@ -107,14 +110,17 @@ class NodeImporter:
 
     def nodes(
         self,
-        nodes: Sequence[NodeProto],
+        graph: GraphProto | FunctionProto,
         path: tuple[Any, ...],
         block: Block,
         scope: Scope,
         types: Types,
         depth: int,
     ) -> None:
-        for n, node in in_order(nodes):
+        _, repeated = repeated_constants(graph)
+        for n, node in in_order(graph.node):
+            if n in repeated:
+                continue
             op = self._node(node, (*path, n), scope, types, depth)
             block.add_op(op)
             names = [name for name in node.output if name]
@@ -232,7 +238,7 @@ class NodeImporter:
             scope.define(info.name, argument)
             argument.location = named_location("", (info.name,))
         self.initializers(graph, path, block, scope)
-        self.nodes(graph.node, path, block, scope, types, depth)
+        self.nodes(graph, path, block, scope, types, depth)
         results = [scope.value(o.name, f"output '{o.name}' of a subgraph") for o in graph.output]
         end = YieldOp.create(operands=results)
         end.location = named_location(graph.name, [o.name for o in graph.output])

@@ -21,7 +21,7 @@ from qdialect.files import inside
 from qdialect.onnx_io.messages import SMALL
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 
 def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> FileSlice:
@@ -118,6 +118,7 @@ class TensorTable:
     def __init__(self, model: ModelProto, folder: Path | None, large: Mapping[int, memoryview]):
         self._folder = folder
         self._large: dict[tuple[Any, ...], TensorData] = {}
+        self._broken: dict[tuple[Any, ...], UserError] = {}
         self._walk(model.graph, (), large)
         for k, function in enumerate(model.functions):
             self._walk_nodes(function.node, ("function", k))
@@ -129,7 +130,11 @@ class TensorTable:
 
     def _walk(self, graph: GraphProto, path: tuple[Any, ...], large: Mapping[int, memoryview]) -> None:
         for k, tensor in enumerate(graph.initializer):
-            self._take(tensor, (*path, "initializer", k), large.get(k))
+            key = (*path, "initializer", k)
+            try:
+                self._take(tensor, key, large.get(k))
+            except UserError as error:  # an exporter's leftover, if nothing reads it
+                self._broken[key] = error
         self._walk_nodes(graph.node, path)
 
     def _walk_nodes(self, nodes: Any, path: tuple[Any, ...]) -> None:
@@ -143,8 +148,15 @@ class TensorTable:
                     self._walk(graph, (*path, n, attribute.name, g), {})
 
     def initializer(self, path: tuple[Any, ...], index: int) -> TensorData:
-        """The value of a graph's initializer."""
-        return self._large[(*path, "initializer", index)]
+        """The value of a graph's initializer. Raises UserError if it cannot be read."""
+        key = (*path, "initializer", index)
+        if key in self._broken:
+            raise self._broken[key]
+        return self._large[key]
+
+    def is_broken(self, path: tuple[Any, ...], index: int) -> bool:
+        """True if a graph's initializer cannot be read."""
+        return (*path, "initializer", index) in self._broken
 
     def attribute(self, path: tuple[Any, ...], node: int, name: str) -> TensorData:
         """The value of a node's tensor attribute."""
@@ -164,6 +176,25 @@ def _names_taken(node: NodeProto) -> set[str]:
             inner.difference_update(*(n.output for n in graph.node))
             names |= inner
     return names
+
+
+def is_read(name: str, graph: GraphProto) -> bool:
+    """True if a node of a graph, or of a graph in it, reads tensor `name`, or the graph gives it."""
+    return any(o.name == name for o in graph.output) or any(name in _names_taken(n) for n in graph.node)
+
+
+def repeated_constants(graph: GraphProto | FunctionProto) -> tuple[set[str], set[int]]:
+    """
+    The names of a graph's Constant nodes, and the places of those that do not count: of several of one name, and of an
+    initializer of that name, onnxruntime takes the last Constant.
+    """
+    last = {node.output[0]: k for k, node in enumerate(graph.node) if _is_constant(node)}
+    places = {k for k, node in enumerate(graph.node) if _is_constant(node) and last[node.output[0]] != k}
+    return set(last), places
+
+
+def _is_constant(node: NodeProto) -> bool:
+    return node.op_type == "Constant" and node.domain in ("", "ai.onnx") and len(node.output) == 1
 
 
 def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:

@@ -95,7 +95,7 @@ class _Importer:
                 attributes["onnx.default"] = TensorAttr(value)
             arg_attrs.append(DictionaryAttr(attributes))
         self.nodes.initializers(graph, (), block, scope, set(defaults))
-        self.nodes.nodes(graph.node, (), block, scope, types, 0)
+        self.nodes.nodes(graph, (), block, scope, types, 0)
         results = [scope.value(o.name, f"graph output '{o.name}'") for o in graph.output]
         block.add_op(ReturnOp(*results))
         func = FuncOp(
@@ -137,7 +137,7 @@ class _Importer:
             scope.define(name, argument)
             argument.location = named_location("", (name,))
         nodes = self._nodes_at(function.opset_import)
-        nodes.nodes(function.node, ("function", index), block, scope, types, 0)
+        nodes.nodes(function, ("function", index), block, scope, types, 0)
         results = [scope.value(name, f"function '{function.name}'") for name in function.output]
         end = YieldOp.create(operands=results)
         end.location = named_location("", list(function.output))

@@ -61,7 +61,9 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
     shape = shape_of(value.type)
     element = onnx_element(stored_type(value.type))
     if shape is None or element is None:
-        raise UserError(f"the type of input '{name}' is not known", GIVE_INPUTS)
+        raise UserError(
+            f"the {'type' if element is None else 'shape'} of input '{name}' is not stated", GIVE_INPUTS
+        )
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
     if prod(sizes) > LARGEST:
         raise UserError(f"input '{name}' has {prod(sizes)} elements, too many for random data", GIVE_INPUTS)
@@ -163,8 +165,10 @@ def model_inputs(module: ModuleOp) -> list[Input]:
         element = onnx_element(stored_type(value.type))
         shape = shape_of(value.type)
         if element is None or shape is None:
+            what = "type" if element is None else "shape"
             raise UserError(
-                f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
+                f"the {what} of input '{name}' is not stated",
+                f"state its {what} in the model, open sizes by a name: no inference can find it",
             )
         inputs.append(_described(name, shape, element.dtype))
     return inputs
