@@ -238,7 +238,6 @@ def any_outcomes(
     What becomes of a graph of everything. Each pass is judged in seeds that `passes` divides, if it is not 0; what came
     out is compiled again in those that `twice` divides.
     """
-    messages.APART = False
     if PLAIN in without:
         return {label: Outcome(aborts=True) for label in labels_of(seed)}
     begin(PLAIN)

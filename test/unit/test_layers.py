@@ -155,7 +155,7 @@ def test_the_package_explains_itself():
     ]  # fmt: skip
 
 
-MOST = {ast.Module: 1000, ast.ClassDef: 200, ast.FunctionDef: 40}
+MOST = {ast.Module: 1000, ast.ClassDef: 400, ast.FunctionDef: 40}
 """Lines that a module, a class and a function may have, signature and docstring included."""
 
 
