@@ -13,7 +13,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.compiler.options import UPSTREAM_FORMS
-from qdialect.compiler.unread import operator_name, unknown_ops, unread, unread_operand
+from qdialect.compiler.unread import left_ops, operator_name, unknown_ops, unread, unread_operand
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.exactness import Exactness
@@ -139,7 +139,7 @@ class Report:
     """True if the model was quantized from a profile, or left in float for what that showed."""
     after: dict[str, int] = field(default_factory=dict[str, int])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
-    """Number of nodes of the result by `domain.operator`, of operators that neither ONNX nor a package describes."""
+    """Number of nodes of the result by `domain.operator`, of operators that no runtime of ONNX has."""
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
     """Scales and zero points of the result's integer inputs and outputs, which the caller applies, by name."""
 
@@ -221,8 +221,11 @@ def op_counts(module: ModuleOp) -> dict[str, int]:
 
 
 def unknown_counts(module: ModuleOp) -> dict[str, int]:
-    """Number of nodes by `domain.operator`, of operators without a schema, promises or a function of the model."""
-    return dict(sorted(Counter(map(operator_name, unknown_ops(operations(module)))).items()))
+    """
+    Number of nodes by `domain.operator`, of operators without a schema, promises or a function of the model, and of
+    those that quantize and dequantize in one.
+    """
+    return dict(sorted(Counter(map(operator_name, left_ops(operations(module)))).items()))
 
 
 def _is_float(op: OnnxOp, form: str) -> bool:

@@ -38,6 +38,13 @@ def unknown_ops(ops: Iterable[Operation]) -> list[CustomOp]:
     return [one for one in custom if tuple(one.properties.get(key) for key in CALLED) not in functions]
 
 
+def left_ops(ops: Iterable[Operation]) -> list[OnnxOp]:
+    """Unknown ops, and those that quantize and dequantize in one, which did not become casts: no runtime has them."""
+    ops = list(ops)
+    quantizers = (one for one in ops if isinstance(one, OnnxOp) and one.get_trait(FakeQuantizes) is not None)
+    return [*unknown_ops(ops), *quantizers]
+
+
 def unread_operand(op: OnnxOp, unknown: Collection[Operation], remarks: RemarkTable) -> Blocked | None:
     """
     The operator that is not read and computes an operand, as a reason. Ops that move elements, or map or average them,
@@ -46,31 +53,32 @@ def unread_operand(op: OnnxOp, unknown: Collection[Operation], remarks: RemarkTa
     for one in _beyond(op.operands, _above):
         if one in unknown:
             return _unknown(f"the operand comes from {operator_name(one)}")
-        if (why := _refused(one, remarks)) is not None:
+        if (why := _refused(one, "in front of", remarks)) is not None:
             return why
     return None
 
 
 def unread(op: OnnxOp, unknown: Collection[Operation], remarks: RemarkTable) -> Blocked | None:
-    """As `unread_operand`; else the operators that are not read and alone take the result, past such ops too."""
+    """As `unread_operand`; else the operators that are not read and alone take the result, behind such ops too."""
     if (why := unread_operand(op, unknown, remarks)) is not None:
         return why
     readers = list(_beyond(op.results, _below))
     if readers and all(one in unknown for one in readers):
         names = ", ".join(dict.fromkeys(map(operator_name, readers)))
         return _unknown(f"the result goes into {names} alone")
-    return None
+    refused = [_refused(one, "behind", remarks) for one in readers]
+    return refused[0] if refused and None not in refused else None
 
 
 def _unknown(where: str) -> Blocked:
     return Blocked("unknown-operator", f"{where}, which is not read", FIX)
 
 
-def _refused(one: OnnxOp, remarks: RemarkTable) -> Blocked | None:
+def _refused(one: OnnxOp, where: str, remarks: RemarkTable) -> Blocked | None:
     """Why an op that quantizes and dequantizes did not become casts."""
     said = remarks.on(one) if one.get_trait(FakeQuantizes) is not None else []
-    where = f"{one.op_type} in front of it stays in float"
-    return next((replace(r.blocked, message=f"{where}: {r.blocked.message}") for r in said), None)
+    start = f"{one.op_type} {where} it stays in float"
+    return next((replace(r.blocked, message=f"{start}: {r.blocked.message}") for r in said), None)
 
 
 def _passes(op: object) -> Sequence[SSAValue] | None:

@@ -130,7 +130,7 @@ class Verdict:
         return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
 
     def unknown_kinds(self) -> list[str]:
-        """Line with the operators that neither ONNX nor a package describes, if there are any."""
+        """Line with the operators that no runtime of ONNX has: unknown ones, and quantizers that were not read."""
         if not self._report.unknown:
             return []
         line = f"unknown: {kinds_text(self._report.unknown)}; not rewritten; the runtime must support them"

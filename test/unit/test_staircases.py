@@ -405,3 +405,23 @@ def test_the_second_version_of_truncation_clamps():
     )
     meant = np.floor(np.clip(x / np.float32(0.5) / 4, -7, 7)) * 2
     np.testing.assert_array_equal(results(result, x)[0], meant)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "reason"),
+    [([[0.0, 1.0, 3.0]], "unequal-steps"), ([[0.0, 0.25, 0.5]], "inexact-arithmetic")],
+)
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_product_in_front_of_thresholds_that_stay_says_why(thresholds: Any, reason: str, moved: bool):
+    nodes = [
+        oh.make_node("MatMul", ["x", "w"], ["p"], "product"),
+        *([oh.make_node("Relu", ["p"], ["r"])] if moved else []),
+        oh.make_node("MultiThreshold", ["r" if moved else "p", "t"], ["y"], domain="finn"),
+    ]
+    constants = {"t": np.array(thresholds), "w": RNG.normal(size=(8, 3))}
+    report = qdialect.compile(import_model(model(nodes, X.shape, constants)), exactness="exact")
+    blocked = next(one for one in report.layers if one.node == "product").reasons[0].blocked
+    assert blocked.id == reason
+    assert blocked.message.startswith("MultiThreshold behind it stays in float: ")
+    assert report.unknown == {"finn.MultiThreshold": 1}
+    assert "1 finn.MultiThreshold; not rewritten; the runtime must support them" in str(report)
