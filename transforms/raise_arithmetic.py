@@ -5,14 +5,16 @@ Raise quantization written as float arithmetic to casts. A Round is required: wi
     Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))     also where i32 are subtracted
     Sub(Cast(q), z)                           ->  dcast(scast(q))     scale 1, where integers multiply it; weights
+    MatMul(Mul(Cast(q), s), dcast(w))         ->  Mul(MatMul(Cast(q), dcast(w)), s)     s for each row, of the run
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
     MatMul(Cast(q) - z, Cast(w)) : i32        ->  MatMulInteger(q, w, z)
 
 Exact if m is a power of two, or if a Div replaces the Mul and a Mul the Div, and if the offset is added after the
 Round; else x * m and x / (1/m) may round a tie differently, by one step. If the integers are read with a scale next
 to 1/m, that scale is used for the quantize: m may be its rounded inverse. A float weight that such a Round has made
-integer becomes int8 of scale 1, its bias int32. With `constants`, only weights are raised, before `fold-constants`
-makes them float, in models that quantize the activations that they multiply.
+integer becomes int8 of scale 1, its bias int32. A scale of each row multiplies the sums in place of the integers,
+which a kernel of integers sums then: close, as it rounds once less. With `constants`, only weights are raised, before
+`fold-constants` makes them float, in models that quantize the activations that they multiply, or store integers.
 """
 
 from collections.abc import Sequence
@@ -25,11 +27,12 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp, onnx_opset
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, shape_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant_array, is_float32, under
+from qdialect.ir.values import constant_array, is_float32, rank_of, under, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.onnx_io.messages import FIRST_CASTS
@@ -57,6 +60,7 @@ from qdialect.promises.arithmetic import (
 )
 from qdialect.promises.casts import QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes, uniform_type
+from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -307,6 +311,37 @@ class RaiseScaling(Pattern):
         return source, storage
 
 
+class RowScale(OnTrait[Scales]):
+    """A scale of each row, computed at run time, of integers that a product multiplies: it scales the sums."""
+
+    def match(self, op: OnnxOp, promise: Scales, rewriter: Rewriter, /) -> Blocked | None:
+        product = single_user(op.results[0])
+        sums = None if product is None else product.get_trait(Linear)
+        if promise.inverse or product is None or sums is None or not sums.inputs_last:
+            return None
+        weight = under_dequantize(product.operands[1])
+        type, rank = quantized_of(weight.type), rank_of(product.operands[1])
+        is_factor = product.operands[0] is op.results[0] and product.operands[1] is not op.results[0]
+        if not is_factor or type is None or type.blocks or rank != 2 or len(product.operands) != 2:
+            return None
+        if not type.is_per_tensor and type.axis != rank - 1:
+            return None
+        for integers, scale in (op.operands, reversed(op.operands)):
+            maker, shape = producer(integers), shape_of(scale.type)
+            if maker is None or maker.get_trait(Converts) is None or constant_array(scale) is not None:
+                continue
+            stored = storage_of(element_of(maker.operands[0].type))
+            if stored is None or stored.width != WIDTHS[0] or rank_of(integers) != rank_of(op.results[0]):
+                continue
+            if shape is None or (shape and shape[-1] != 1) or not is_float32(scale):
+                continue
+            part = copied(product, [integers, product.operands[1]], product.result_types)
+            whole = copied(op, [part.results[0], scale], product.result_types)
+            rewriter.replace(product, [part, whole])
+            return None
+        return None
+
+
 class NarrowStorage(OnTrait[Bounds]):
     """A clamp of the integers of a quantize, as a narrower storage range."""
 
@@ -366,7 +401,14 @@ class RaiseArithmeticPass(RewritePass):
         if self.constants:
             constants = Constants()
             return [RaiseRounding(self.exact, constants), RaiseScaling(self.exact, constants)]
-        return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact), SumOfBytes()]
+        return [
+            RaiseRounding(self.exact),
+            *([] if self.exact else [RowScale()]),
+            NarrowStorage(),
+            NoRound(),
+            RaiseScaling(self.exact),
+            SumOfBytes(),
+        ]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants()
