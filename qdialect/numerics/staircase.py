@@ -16,6 +16,8 @@ from qdialect.numerics import Array, quantize
 
 NEAR = 1e-3
 """Greatest distance of a threshold from equal steps, in steps: beyond float32's precision, below what one would see."""
+MOST_PAIRED = 1 << 10
+"""Greatest number of thresholds of which each two are compared."""
 
 
 class Line(NamedTuple):
@@ -58,6 +60,8 @@ def line_through(least: Array, most: Array) -> Line | None:
     even = middle[0] + step * np.arange(count)
     if ((even >= least) & (even <= most)).all():
         return Line(float(middle[0]), float(step))
+    if count > MOST_PAIRED:
+        return None
     apart = np.arange(count)[None, :] - np.arange(count)[:, None]
     later = apart > 0
     lower = ((least[None, :] - most[:, None])[later] / apart[later]).max()
@@ -153,15 +157,18 @@ def is_shift(
     True if the steps are floor((x * multiplier + addend) / divisor + 1/2) for each integer x: they are at the two
     integers where it passes from k to k + 1, for each k.
     """
-    down = multiplier < 0
-    size = np.where(multiplier == 0, 1, np.abs(multiplier))
     levels = np.arange(steps.low + 1, steps.high + 1, dtype=np.int64)
-    # x * size >= k * divisor - addend - divisor / 2, doubled
-    need = 2 * levels[None, :] * divisor - 2 * addend[:, None] - divisor
-    least = -((-need) // (2 * size[:, None]))
-    x = np.concatenate([least, least - 1], axis=1) * np.where(down, -1, 1)[:, None]
-    exact = np.floor_divide(2 * (x * multiplier[:, None] + addend[:, None]) + divisor, 2 * divisor)
-    return bool((steps(x) == np.clip(exact, steps.low, steps.high)).all())
+    rows = zip(multiplier.tolist(), addend.tolist(), strict=True)
+    for k, (factor, term) in enumerate(rows):  # one at a time, for the memory
+        size = abs(factor) or 1
+        # x * size >= level * divisor - term - divisor / 2, doubled
+        least = -((2 * term + divisor - 2 * levels * divisor) // (2 * size))
+        x = np.concatenate([least, least - 1]) * (-1 if factor < 0 else 1)
+        exact = (2 * (x * factor + term) + divisor) // (2 * divisor)
+        own = steps._replace(factor=steps.factor[k : k + 1], shift=steps.shift[k : k + 1])
+        if (own(x[None]) != np.clip(exact, steps.low, steps.high)).any():
+            return False
+    return True
 
 
 def truncation(

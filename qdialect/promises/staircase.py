@@ -46,8 +46,7 @@ UNEQUAL = Blocked(
 BETWEEN = Blocked("zero-between-steps", "0 is not one of its results, or not of all channels")
 UNSIGNED = Blocked("storage-type", "whether the truncated integers have a sign is not known")
 MOST_STEPS = 1 << 16
-MOST_SIZE = 1 << 24
-"""Greatest number of multiplier times sum that is computed in 64 bits without a doubt."""
+"""Greatest number of thresholds, or of levels, of one channel."""
 
 
 def attribute_numbers(op: OnnxOp, name: str) -> npt.NDArray[np.float64] | None:
