@@ -56,9 +56,9 @@ def _symmetric(signed: bool | None) -> Callable[[OnnxOp], FakeQuantization | Blo
 
 def _uniform(op: OnnxOp) -> FakeQuantization | Blocked:
     bits = _bits(op)
+    storage = unblocked(stored_bits(bits, False, False))
     least, most = _range(op, "min_range", 1), _range(op, "max_range", 2)
     scale, zeros = folding.steps_around_zero(least, most, 1 << bits)
-    storage = unblocked(stored_bits(bits, False, False))
     return FakeQuantization(scale, zeros, storage, exact=False)
 
 

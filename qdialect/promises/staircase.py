@@ -20,9 +20,9 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_attributes import numbers
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import quantized_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp, Storage
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant_array
 from qdialect.numerics import staircase
 from qdialect.promises.affine import Homogeneous
 from qdialect.promises.base import Commutes
@@ -125,6 +125,8 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
         return SCALE_VALUE
     rows, zero = np.sort(thresholds.astype(np.float32), axis=1), -bias / scale
     rows = rows[:1] if (rows == rows[0]).all() else rows
+    if abs(zero) > MOST_STEPS:
+        return BETWEEN
     low, count = -int(np.rint(zero)), rows.shape[1]
     if abs(low + zero) > 1e-5:
         return COMPUTED_SIGNS if count == 1 and 0 < zero < 1 else BETWEEN
@@ -135,15 +137,35 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
     as_stated = np.array_equal(
         np.float32(scale) * levels + np.float32(bias), np.float32(scale) * (levels + low)
     )
-    rank, axis = required(rank_of(op.operands[0]), UNKNOWN_RANK), 0
+    shape: tuple[int, ...] = ()
     if len(rows) > 1:
+        sizes = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
         axis = unblocked(_channel_axis(op, len(rows)))
-    shape = (-1, *[1] * (rank - axis - 1))
+        shape = (-1, *[1] * (len(sizes) - axis - 1))
+        if sizes[axis] not in (DYNAMIC, len(rows)):
+            return Blocked("scale-count", f"{len(rows)} rows of thresholds for an axis of {sizes[axis]}")
     exact = as_stated and staircase.are_equal(steps, rows, integers=integers)
     return _stated(steps, scale, shape, exact=exact, integers=is_integral(np.asarray(scale)))
 
 
 # --- RequantShift ---
+
+
+def _along_channels(op: OnnxOp, shape: tuple[int, ...]) -> tuple[int, ...] | Blocked:
+    """
+    A shape with at most one axis of more than one number, as it broadcasts to the operand. If it does not, its numbers
+    are those of the channels, as Deeploy's kernels have it for rows of images: 16x1x1 for 1x16x32.
+    """
+    size = max(shape, default=1)
+    if size == 1:
+        return ()
+    sizes = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
+    axis = len(sizes) - len(shape) + shape.index(size)
+    if axis < 0 or sizes[axis] not in (DYNAMIC, size):
+        axis = 1
+    if len(sizes) < 2 or sizes[axis] not in (DYNAMIC, size):
+        return Blocked("scale-count", f"mul has {size} numbers, no axis of the operand as many")
+    return (-1, *[1] * (len(sizes) - axis - 1))
 
 
 def _requant_shift(op: OnnxOp) -> FakeQuantization | Blocked:
@@ -162,6 +184,7 @@ def _requant_shift(op: OnnxOp) -> FakeQuantization | Blocked:
     shape = np.broadcast_shapes(mul.shape, add.shape)
     if sum(size > 1 for size in shape) > 1:
         return Blocked("scale-shape", "the scales run along more than one axis")
+    shape = unblocked(_along_channels(op, shape))
     size = max(mul.size, add.size)
     wide, much = (np.broadcast_to(a.reshape(-1), (size,)).astype(np.int64) for a in (mul, add))
     if max(np.abs(wide).max(), np.abs(much).max(), divisor) > 1 << 31:
@@ -214,7 +237,7 @@ def _trunc(op: OnnxOp) -> FakeQuantization | Blocked:
         return SCALE_VALUE
     stated = _attribute_number(op, "signed")
     signed = required(_has_sign(op.operands[0]) if stated is None else bool(stated), UNSIGNED)
-    whole = all(bits == int(bits) and 1 <= bits <= 16 for bits in (wide, narrow))
+    whole = all(bits.is_integer() and 1 <= bits <= 16 for bits in (wide, narrow))
     bits = np.rint(np.log2(result / scale)) if clamps else wide - narrow
     if not whole or not 0 <= bits < 16:
         return Blocked("bit-width", f"{wide:g} bits are not truncated to {narrow:g}")

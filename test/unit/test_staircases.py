@@ -153,6 +153,8 @@ def test_at_exact_a_threshold_that_is_a_tie_stays():
         ([[0.0]], {"out_scale": 2.0, "out_bias": -1.0}, "computed-signs"),
         ([[0.0, 1.0]], {"out_scale": 2.0, "out_bias": -1.0}, "zero-between-steps"),
         ([[0.0, 1.0]], {"out_scale": 1.0, "out_bias": 1.0}, "zero-between-steps"),
+        ([[0.0, 1.0]], {"out_scale": 1.0, "out_bias": 1e30}, "zero-between-steps"),
+        ([[0.0, 1.0], [0.0, 2.0]], {}, "scale-count"),
         ([[0.0, 1.0]], {"out_scale": 0.0}, "scale-value"),
         ([[0.0, 1.0]], {"out_scale": -1.0}, "scale-value"),
         ([0.0, 1.0], {}, "weight-shape"),
@@ -309,6 +311,16 @@ def test_shifted_sums_are_quantized(case: str, exactness: str, product: str):
     assert max(np.abs(y - meant).max(), np.abs(default - meant).max()) <= 1
 
 
+def test_a_shift_of_rows_of_images_runs_along_their_channels():
+    node, given = _requant("by channel", ["x"])
+    node.output[0] = "y"
+    x = RNG.integers(-900, 900, (1, 4, 7)).astype(np.float32)
+    given = {k: v.reshape(4, 1, 1) for k, v in given.items()}
+    result = compiled(model([node], x.shape, given), "onnxruntime", "exact")
+    mul, add = (given[k].reshape(4, 1) for k in ("mul", "add"))
+    np.testing.assert_array_equal(results(result, x)[0], requant_shift(x, mul, add, 512, 256, 1))
+
+
 @pytest.mark.parametrize("domain", ["", "PACTOps", "ai.onnx.contrib"])
 @pytest.mark.parametrize("levels", ["n_levels", "n_levels_out"])
 @pytest.mark.parametrize("tensors", [False, True])
@@ -331,6 +343,7 @@ def test_shifts_of_each_spelling_are_read(domain: str, levels: str, tensors: boo
         ({"signed": None}, "unstated-parameters"),
         ({"mul": np.ones((4, 3)), "add": np.ones((4, 3))}, "scale-shape"),
         ({"mul": np.array(2.0**40)}, "wide-range"),
+        ({"mul": np.arange(1, 6)}, "scale-count"),
     ],
 )
 def test_other_shifts_stay_with_a_reason(changed: dict[str, Any], reason: str):
