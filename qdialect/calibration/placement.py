@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue, Use
 
 from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
@@ -48,6 +48,10 @@ class Placement:
     """Linear ops whose weight is to be quantized."""
     dynamic: list[OnnxOp] = field(default_factory=list[OnnxOp])
     """Linear ops in float whose activation a kernel quantizes at run time."""
+    others: list[OnnxOp] = field(default_factory=list[OnnxOp])
+    """Further ops that take integers: they compute with them, select or move them."""
+    quieter: set[OnnxOp] = field(default_factory=set[OnnxOp])
+    """Linear ops that would take less time in integers, but not so much less that it is worth their noise."""
     groups: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Representative of the values that share a quantized type, by value."""
     cost: float = 0.0
@@ -63,6 +67,7 @@ class Placement:
         self.groups |= other.groups
         self.linear += other.linear
         self.dynamic += other.dynamic
+        self.others += other.others
         self.cost += other.cost
         self.float_cost += other.float_cost
 
@@ -95,7 +100,15 @@ def _is_joined(value: SSAValue) -> bool:
 
 class _Graph:
     def __init__(
-        self, func: FuncOp, target: Target, *, kernels: bool, bias: float, static: bool, weights: bool
+        self,
+        func: FuncOp,
+        target: Target,
+        *,
+        kernels: bool,
+        bias: float,
+        static: bool,
+        weights: bool,
+        ends: bool,
     ):
         self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
@@ -106,6 +119,10 @@ class _Graph:
         self.nodes: dict[Operation, _Node] = {}
         self.now: set[int] = set()
         """Nodes of ops that are integer in any placement."""
+        self.ends = self.cut.node() if ends else None
+        """The node of the caller, if it passes and takes integers."""
+        if self.ends is not None:
+            self.cut.prefer(self.ends, 0, INFINITE)
 
     @property
     def values(self) -> list[SSAValue]:
@@ -201,7 +218,7 @@ class _Graph:
         """Add the costs of a quantize and a dequantize of `value`."""
         cut, count = self.cut, self.elements(value)
         readers = self._readers(value)
-        maker = self.nodes[value.op].makes if isinstance(value, OpResult) else None
+        maker = self._maker(value)
         quantize, dequantize = (self._cast(value, count, each) for each in (QUANTIZE, DEQUANTIZE))
         someone = cut.node()
         for reader in readers:
@@ -218,6 +235,12 @@ class _Graph:
             else:
                 cut.divide(everyone, reader, INFINITE)
         cut.divide(maker, everyone, dequantize)
+
+    def _maker(self, value: SSAValue) -> int | None:
+        """The node of what computes a value; None for a caller that passes floats."""
+        if isinstance(value, OpResult):
+            return self.nodes[value.op].makes
+        return self.ends if _has_integers(value) else None
 
     def casts(self, is_integer: Sequence[bool]) -> list[float]:
         """Nanoseconds of each cast."""
@@ -240,7 +263,8 @@ class _Graph:
     def _casts(self, value: SSAValue, is_integer: Sequence[bool]) -> float:
         if isinstance(value.owner, ConstantOp):
             return 0.0
-        makes = isinstance(value, OpResult) and is_integer[self.nodes[value.op].makes]
+        maker = self._maker(value)
+        makes = maker is not None and is_integer[maker]
         takes = {reader is not None and is_integer[reader] for reader in self._readers(value)}
         count = self.elements(value)
         if makes and False in takes:
@@ -255,6 +279,9 @@ class _Graph:
         readers: list[int | None] = []
         for use in value.uses:
             op = use.operation
+            if self.ends is not None and op is self.block.last_op and _has_integers(value):
+                readers.append(self.ends)
+                continue
             node = self.nodes.get(op)
             promise = promise_of(op, Commutes)
             if promise is not None and use.index not in promise.operands(op):  # pyright: ignore[reportArgumentType]
@@ -279,6 +306,7 @@ def place(
     static: bool = True,
     weights: bool = True,
     hoists: bool = False,
+    ends: bool = False,
 ) -> Placement:
     """
     The placement of least cost on `target`. Values need a range (`annotations.annotate`) to become integers.
@@ -287,8 +315,9 @@ def place(
     static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
     weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
     hoists: True if a quantize is moved above a clamp and above ops that move elements.
+    ends: True if the caller passes and takes integers.
     """
-    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights)
+    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights, ends=ends)
     graph.build()
     is_integer = graph.cut.solve()
     placement = Placement(
@@ -323,6 +352,8 @@ def _weights(graph: _Graph, is_integer: Sequence[bool], placement: Placement) ->
                 placement.dynamic.append(op)
         elif isinstance(op, OnnxOp) and node.cost.dynamic:
             placement.dynamic.append(op)
+        elif isinstance(op, OnnxOp) and is_integer[node.takes]:
+            placement.others.append(op)
 
 
 def _pairs(
@@ -348,15 +379,20 @@ def _pairs(
             if not is_fused(value, takes, kernels=graph.kernels, hoists=hoists):
                 placement.pairs[value] = None
             continue
-        uses = {
-            (u.operation, u.index)
-            for u in value.uses
-            if u.operation in takes
-            and not isinstance(u.operation, QuantizeOp)
-            and _reads(u.operation, u.index)
-        }
+        if graph.ends is not None and not isinstance(value, OpResult):
+            placement.pairs[value] = None
+            continue
+        uses = {(u.operation, u.index) for u in value.uses if _takes_integers(graph, u, takes)}
         if uses:
             placement.pairs[value] = uses
+
+
+def _takes_integers(graph: _Graph, use: Use, takes: Collection[Operation]) -> bool:
+    """True if a use takes a value in integers: that of an op placed so, or of a caller that takes integers."""
+    op = use.operation
+    if op is graph.block.last_op:
+        return graph.ends is not None
+    return op in takes and not isinstance(op, QuantizeOp) and _reads(op, use.index)
 
 
 def _reads(op: Operation, index: int) -> bool:
@@ -389,12 +425,19 @@ def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:
     return {v: whole[placement.group_of(v)] for v in placement.pairs}
 
 
-def reason_for_float(op: OnnxOp) -> Blocked | None:
-    """Reason why a placement does not quantize a linear op; None if its weight is quantized already."""
+def reason_for_float(op: OnnxOp, quieter: Collection[OnnxOp] = ()) -> Blocked | None:
+    """
+    Reason why a placement does not quantize a linear op; None if its weight is quantized already.
+    quieter: the ops that stay in float for less noise.
+    """
     if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
         return None
     if constant(op.operands[1]) is None:
         return COMPUTED_WEIGHT
     if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
         return Blocked("no-range", "an operand or the result has no range", "calibrate the model")
+    if op in quieter:
+        return Blocked(
+            "float-quieter", "integers would save too little time here for the noise that they add"
+        )
     return Blocked("float-faster", "integers are not expected to be faster here, including the casts")

@@ -6,7 +6,7 @@ All share one profile and one set of Hessians.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,6 +29,7 @@ from qdialect.calibration.rounding import (
 from qdialect.calibration.samples import FEW, Noise, Samples
 from qdialect.calibration.sequential import work_of
 from qdialect.calibration.tables import quantize_tables, tables_of
+from qdialect.compiler.agreement import left_in_float, planned_nodes
 from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places, least_ratio
 from qdialect.compiler.named import keep_in_float
@@ -43,6 +44,7 @@ from qdialect.ir.values import known_array
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.session import fused_nodes
+from qdialect.reasons import Blocked
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
 
@@ -61,6 +63,8 @@ class Finished:
     """Noise on all measured samples, the judging ones first."""
     places: Places = AS_THEY_ARE
     """Indices of outputs whose decisive tensors `noise` is measured on."""
+    missing: Mapping[str, Blocked] = field(default_factory=dict[str, "Blocked"])
+    """Nodes that were planned in integers and are in float, by name, with the reason."""
 
 
 def is_noisy(done: Finished) -> bool:
@@ -87,6 +91,8 @@ class Candidates:
     """The nodes of the model as read, which name the report's layers; None: the module's."""
     decisive: bool = True
     """True to compare class probabilities by their logits."""
+    unable: Mapping[str, Blocked] = field(default_factory=dict[str, Blocked])
+    """Nodes that stay in float, as a compiled candidate had no integer form of them, by name, with the reason."""
 
     def __post_init__(self) -> None:
         self.target = target(self.options.target)
@@ -128,6 +134,12 @@ class Candidates:
         other._rounded, other.shifts = self._rounded, self.shifts
         return other
 
+    def without(self, nodes: Mapping[str, Blocked]) -> Candidates:
+        """Candidates in which the nodes of these names stay in float, too, for the reasons given."""
+        other = replace(self, unable={**self.unable, **nodes})
+        other._rounded, other._known = self._rounded, self._known
+        return other
+
     def _round_all(self) -> None:
         """Round every layer in each way, in waves that memory holds."""
         self._rounded = {r: dict(self._known.get(r, {})) for r in ("nearest", "gptq")}
@@ -150,7 +162,13 @@ class Candidates:
         kernels, bias = self.form != "qdq", choice.price / 100
         hoists = Exactness(self.options.exactness) is not Exactness.EXACT
         placement = place(
-            main_of(module), self.target, kernels=kernels, bias=bias, static=choice.static, hoists=hoists
+            main_of(module),
+            self.target,
+            kernels=kernels,
+            bias=bias,
+            static=choice.static,
+            hoists=hoists,
+            ends=self.options.integer_io,
         )
         if not kernels:
             placement.dynamic.clear()
@@ -170,7 +188,9 @@ class Candidates:
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
         """The module in which `build` inserts casts, with the candidate's ranges and biases."""
         module = self.module.clone()
-        keep_in_float(module, choice.kept)
+        keep_in_float(module, choice.kept, NOISY)
+        for name, reason in self.unable.items():
+            keep_in_float(module, [name], reason)
         if choice.range not in self._bounds:
             symmetric = self.target.symmetric_activations
             self._bounds[choice.range] = bounds_of(self.profile, choice.range, symmetric=symmetric)
@@ -213,18 +233,23 @@ class Candidates:
         """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
 
-    def finish(self, choice: Choice) -> Finished:
-        """Build and compile a candidate."""
+    def finish(self, choice: Choice, feeds: Sequence[Mapping[str, Array]] = ()) -> Finished:
+        """Build and compile a candidate. feeds: samples on which each pass is checked."""
         self.show("compiling")
-        module, placement = self.build(choice)
-        report = compile_as(module, self.marked, origin=self.origin)
+        module, placement, weights = self._prepared(choice)
+        if choice.price != 100:
+            fast = self.placed(module, replace(choice, price=100))
+            placement.quieter = set(fast.linear) - set(placement.linear)
+        planned = planned_nodes(module, placement, self.origin or Origin(self.module))
+        self._cast(module, placement, weights, choice)
+        report = compile_as(module, self.marked, feeds, origin=self.origin)
         model = export_model(module).SerializeToString(deterministic=True)
         ratio, noise, places = float("nan"), None, AS_THEY_ARE
         if judges := len(self.samples.judging):
             result, noise, places = self.judge.run(module)
             ratio = result.ratio(judges)
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
-        return Finished(module, report, ratio, share, noise, places)
+        return Finished(module, report, ratio, share, noise, places, left_in_float(planned, report))
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
@@ -267,6 +292,7 @@ class Candidates:
         return better(now, [trial for way in ways if (trial := self.attempt(way)).integer], count)
 
 
+NOISY = Blocked("noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float")
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
 

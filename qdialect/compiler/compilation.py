@@ -17,7 +17,7 @@ from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving, unknown_counts
 from qdialect.compiler.verdict import verdict_lines
-from qdialect.ir.interface import noted_interface
+from qdialect.ir.interface import float_ends, noted_interface
 from qdialect.ir.names import called
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array
@@ -70,6 +70,7 @@ class Compilation(Hook):
         for op in kept:
             op.attributes[KEEP_FLOAT] = UnitAttr()
         form = options.form or target(options.target).form
+        self._has_integer_ends = options.integer_io
         names = [str(one.spec()) for one in self.passes]
         account = Account(origin or Origin(module), form)
         asked = (str(options.target), form, options.exactness)
@@ -115,6 +116,7 @@ class Compilation(Hook):
         self.report.account.finish(self.module)
         self.report.unknown = unknown_counts(self.module)
         self.report.interface = noted_interface(self.module)
+        self.report.float_ends = dict(float_ends(self.module)) if self._has_integer_ends else {}
         breached = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in breached]
         if is_upstream(self.module):

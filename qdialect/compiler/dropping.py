@@ -78,8 +78,9 @@ class Held:
         if not self.plan.reached:
             return [f"{limit.text} is not reached with any layer in integers that was tried"]
         if not self.plan.kept:
-            return [f"{limit.text} holds with no layer kept in float"]
-        lines = [f"{limit.text} holds with {len(self.plan.kept)} nodes in float: {self.plan.flag}"]
+            return [f"{limit.text} holds without a layer kept in float for it"]
+        count = f"{len(self.plan.kept)} node{'s' if len(self.plan.kept) > 1 else ''}"
+        lines = [f"{limit.text} holds with {count} kept in float for it: {self.plan.flag}"]
         for name in self.plan.kept:
             share = causes[name]
             lines.append(f"  {name}: {100 * share.total:.0f} % of the noise, mostly {share.cause}")

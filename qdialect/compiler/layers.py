@@ -128,6 +128,10 @@ class Totals:
     """Number of layers whose products cannot be counted: a rank is unknown."""
     is_open: bool
     """True if an axis of unknown size was counted as 1."""
+    layers: int
+    """Number of remaining layers that sum products."""
+    integer_layers: int
+    """Number of those that are in integers as a whole."""
 
     @property
     def share_before(self) -> float:
@@ -280,4 +284,6 @@ def totals(layers: Iterable[Layer], *, is_open: bool = False) -> Totals:
         sum(one.integer_macs for one in working),
         sum(one.macs is None for one in working),
         is_open,
+        len(working),
+        sum(one.integer for one in working),
     )

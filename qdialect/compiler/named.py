@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -13,7 +13,8 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError, nearest
 from qdialect.ir.names import node_name, stated_names, tensor_names
 from qdialect.ir.walking import operations
-from qdialect.rewriting.journal import KEEP_FLOAT
+from qdialect.reasons import Blocked
+from qdialect.rewriting.journal import KEPT, keep
 
 
 def _input_names(module: ModuleOp) -> set[str]:
@@ -71,9 +72,10 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     return nodes
 
 
-def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
+def keep_in_float(module: ModuleOp, names: Sequence[str], because: Blocked = KEPT) -> None:
     """
-    Mark nodes to be kept in float; all or none. Raises UserError for a name that is no node's and no tensor's.
+    Mark nodes to be kept in float, for a reason; all or none. Raises UserError for a name that is no node's and no
+    tensor's.
     """
     for op in named_nodes(module, names):
-        op.attributes[KEEP_FLOAT] = UnitAttr()
+        keep(op, because)

@@ -6,7 +6,7 @@ Imports nothing heavy, so that errors on the command line are reported at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from dataclasses import KW_ONLY, Field, dataclass, field, fields, replace
 from inspect import Signature, signature
 from numbers import Integral
 from pathlib import Path
@@ -148,8 +148,8 @@ class Options:
 
     @property
     def plain(self) -> "Options":
-        """The options for a model whose layers stay in float, except for its weights."""
-        return Options(self.target, self.form, self.exactness, keep_overridable=self.keep_overridable)
+        """The options for a model that has been prepared: its nodes are decomposed and marked, and its sizes known."""
+        return replace(self, decompose=(), keep_float=(), batch=None, sizes=())
 
 
 @dataclass(frozen=True, kw_only=True)

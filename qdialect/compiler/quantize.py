@@ -22,9 +22,10 @@ from qdialect.calibration.ranges import check_range
 from qdialect.calibration.samples import FEW, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
+from qdialect.compiler.agreement import layers_in_pairs, missing_lines
 from qdialect.compiler.candidates import Candidates, Finished, is_noisy
 from qdialect.compiler.compilation import compile_as, run_passes
-from qdialect.compiler.dropping import QUIET, Budgeted, Limit, held_against, hold, parse_limit
+from qdialect.compiler.dropping import QUIET, Budgeted, Held, Limit, held_against, hold, parse_limit
 from qdialect.compiler.judging import outputs
 from qdialect.compiler.named import keep_in_float
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, with_options
@@ -36,6 +37,7 @@ from qdialect.compiler.trials import NO_GAIN, Choice, Trial
 from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.ir.interface import main_of
@@ -46,6 +48,7 @@ from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds, model_inputs
 from qdialect.oracle.session import fused_nodes
+from qdialect.reasons import Blocked
 from qdialect.targets import target as target_named
 from qdialect.transforms.raise_opset import RaiseOpsetPass
 
@@ -56,6 +59,8 @@ Feeds = Mapping[str, Array]
 Data = str | Path | Iterable[Feeds] | None
 
 RANDOM_SAMPLES = 8
+MOST_PLANS = 4
+"""Greatest number of further plans, each without the nodes that the one before had no integer form of."""
 NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
     "form: qdq, for runtimes that fuse Q/DQ pairs; in onnxruntime it may be slower than the float model"
@@ -77,11 +82,11 @@ class Quantized:
     log: list[str] = field(default_factory=list[str])
     """Log of the trials, in order."""
     integer: int = 0
-    """Number of layers in integers."""
+    """Number of layers of the result that are in integers."""
     floating: str = ""
     """Reason why the whole model stays in float; empty if it does not."""
     layers: int = 0
-    """Number of layers with constant weights."""
+    """Number of layers of the result: nodes that sum products."""
     limit: list[str] = field(default_factory=list[str])
     """Lines on the layers in float that keep the requested limit, and on reproducing the result."""
     how: str = "in integers"
@@ -92,6 +97,11 @@ class Quantized:
     """Warnings about the data."""
     in_pairs: bool = False
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
+
+    def counted(self) -> Quantized:
+        """The same with the numbers of layers that the report counts."""
+        totals = self.report.totals
+        return replace(self, integer=totals.integer_layers, layers=totals.layers)
 
     def __repr__(self) -> str:
         return f"<Quantized: {next(line for line in self.summary() if not line.startswith('warning: '))}>"
@@ -114,7 +124,9 @@ class Quantized:
             return [*lines, f"{every}: {self.floating}", *self.doubts]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
-        lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
+        pairs = layers_in_pairs(self.report)
+        apart = f", {pairs} in float between pairs of casts by --exactness exact" if pairs else ""
+        lines.append(f"{self.integer} of {self.layers} layers {self.how}{apart}, {noise}: {self.choice}")
         if not self.profile.random and 0 < self.profile.samples < FEW:
             few = "1 sample is" if self.profile.samples == 1 else f"{self.profile.samples} samples are"
             lines.append(
@@ -242,28 +254,84 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     candidates = Candidates(
         prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
     )
-    candidates, best = _best(candidates, calibration)
-    held = hold(candidates, best, limit) if limit is not None and best.integer else None
-    best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
-    best, done, kept = _finished(candidates, best, fixed=limit is not None)
+    planned = _planned(candidates, calibration, limit)
+    candidates, best, done, held = planned.candidates, planned.best, planned.done, planned.held
     budget = held_against(candidates, best, done) if calibration.budget else None
-    result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
-    layers, in_pairs = count_layers(prepared, candidates), candidates.form == "qdq"
-    result = replace(result, layers=layers, budget=budget, doubts=doubts, in_pairs=in_pairs)
-    result.limit = limits + kept
+    result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log)
+    in_pairs = candidates.form == "qdq"
+    result = replace(result, budget=budget, doubts=doubts, in_pairs=in_pairs).counted()
+    result.limit = planned.lines + missing_lines(planned.missing)
     done.report.calibrated = True
-    as_asked = options.form is not None or bool(options.decompose)
-    floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
-    if held is not None and held.plan.kept and not best.integer:
+    floating = "" if _is_asked(options) else _reason_for_float(done, any_integers=best.integer)
+    if not best.integer or (_is_asked(options) and not result.integer and planned.missing):
+        floating = floating or NO_OP
+    if held is not None and held.plan.kept and not best.integer and not planned.missing:
         floating = f"with a layer in integers {calibration.max_drop} does not hold"
-    if not best.integer:
-        floating = unprofiled(prepared, layers) or floating
+    if floating == NO_OP:
+        floating = unprofiled(prepared, count_layers(prepared, candidates)) or _without_form(planned.missing)
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates, is_apart=is_apart)
-        return replace(result, report=report, ratio=inf, integer=0, floating=floating)
+        return replace(result, report=report, ratio=inf, floating=floating).counted()
     _become(module, done.module, done.report)
     return result
+
+
+def _is_asked(options: Options) -> bool:
+    """True if the form of the result is asked for, whether or not it is faster: not the target's fastest."""
+    form = target_named(options.target).form
+    is_exact = Exactness(options.exactness) is Exactness.EXACT
+    return is_exact or (options.form or form) != form or bool(options.decompose)
+
+
+@dataclass
+class Planned:
+    """The best candidate, compiled, and what it is the best of."""
+
+    candidates: Candidates
+    best: Trial
+    done: Finished
+    held: Held | None
+    lines: list[str]
+    """Lines on layers in float."""
+    missing: dict[str, Blocked] = field(default_factory=dict[str, "Blocked"])
+    """Nodes that a plan expected in integers, and that have no integer form, by name, with the reason."""
+
+
+def _planned(candidates: Candidates, calibration: Calibration, limit: Limit | None) -> Planned:
+    """
+    The best candidate whose planned nodes are compiled to integers. Nodes that were planned and stay in float are left
+    in float by the next plan, since neither their casts nor those around them were priced.
+    """
+    missing: dict[str, Blocked] = {}
+    plan = _plan(candidates, calibration, limit)
+    for _ in range(MOST_PLANS):
+        new = {name: reason for name, reason in plan.done.missing.items() if name not in missing}
+        if not new:
+            break
+        missing |= new
+        plan.candidates.log += [f"'{name}' compiled to float: {new[name].message}" for name in new]
+        candidates = candidates.without(new)
+        plan = _plan(candidates, calibration, limit)
+    plan.missing = missing | dict(plan.done.missing)
+    return plan
+
+
+def _plan(candidates: Candidates, calibration: Calibration, limit: Limit | None) -> Planned:
+    """The best candidate, compiled, within a limit if one is given."""
+    candidates, best = _best(candidates, calibration)
+    held = hold(candidates, best, limit) if limit is not None and best.integer else None
+    best, lines = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
+    best, done, kept = _finished(candidates, best, fixed=limit is not None)
+    return Planned(candidates, best, done, held, lines + kept)
+
+
+def _without_form(missing: Mapping[str, Blocked]) -> str:
+    """Reason for a model in float: no op would be faster, or those that would have no integer form."""
+    if not missing:
+        return NO_OP
+    first, blocked = next(iter(missing.items()))
+    return f"what would be faster has no integer form: '{first}': {blocked.message} [{blocked.id}]"
 
 
 def _in_parts(module: ModuleOp, options: Options) -> tuple[bytes, bool]:
@@ -358,12 +426,14 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *, is_apart: bool) -> Report:
     """
-    Report of the model: compiled if it came with integers, simplified if onnxruntime then runs fewer nodes, or the
-    parts of slow functions; else as read.
+    Report of the model: compiled if it came with integers, or if options ask for a form or sizes; simplified if
+    onnxruntime then runs fewer nodes, or the parts of slow functions; else as read.
     """
-    report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
+    options = candidates.options
+    report = compile_as(prepared, options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
-    if is_apart or report.account.origin.is_quantized or simple < candidates.float_nodes[0]:
+    is_asked = options.batch is not None or options.sizes or _is_asked(options)
+    if is_asked or is_apart or report.account.origin.is_quantized or simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
     report.module, report.calibrated, report.left_in_float = module, True, True
     return report

@@ -53,7 +53,9 @@ BEFORE = ("raise", "sink")
 UNPRICED = ("no-costs", "storage")
 """Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
 NO_CAST = Blocked(
-    "not-quantized", "neither operands nor result are quantized", "quantize the model there too"
+    "not-quantized",
+    "neither operands nor result are quantized",
+    "quantize the model there too, where that is expected to be faster",
 )
 FLOAT_OPERANDS = "the operands are float, only the result is quantized"
 NO_NODE = Blocked(
@@ -70,7 +72,7 @@ NOT_EXACT = Blocked(
 """For an op on quantized types without a remark at `--exactness exact`, which leaves out `close` lowerings."""
 NO_STEP = Blocked("no-form", "there is no integer equivalent as a whole")
 """The same for a recurrent op."""
-NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
+NO_CAST_HERE = replace(NO_CAST, fix=f"{NO_CAST.fix}, or compile with --data SAMPLES")
 """For an op without weights and quantized values, in a model that is quantized elsewhere."""
 
 
@@ -142,6 +144,8 @@ class Report:
     """Number of nodes of the result by `domain.operator`, of operators that no runtime of ONNX has."""
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
     """Scales and zero points of the result's integer inputs and outputs, which the caller applies, by name."""
+    float_ends: dict[str, str] = field(default_factory=dict[str, str])
+    """With `integer_io`, why inputs and outputs are float, by name."""
 
     def __repr__(self) -> str:
         """One line, for any model."""

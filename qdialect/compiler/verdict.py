@@ -141,6 +141,7 @@ class Verdict:
 
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
+        rows += [f"'{name}' stays float: {why}" for name, why in self._report.float_ends.items()]
         return rows if self._report.calibrated else rows + self.unquantized()
 
     def unquantized(self) -> list[str]:

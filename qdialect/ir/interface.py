@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import AnyFloat, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects import quant_text
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.errors import UserError
+from qdialect.ir.names import called
 from qdialect.ir.values import under
 from qdialect.numerics import Array
 
@@ -176,3 +178,34 @@ def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
                     "compile it again with --integer-io",
                 ) from error
     return interface
+
+
+def float_ends(module: ModuleOp) -> Iterator[tuple[str, str]]:
+    """The inputs and outputs of a graph that are float, each with the node that reads or computes it in float."""
+    func = main_of(module)
+    end = func.body.block.last_op
+    args, results = func.body.block.args, end.operands if isinstance(end, ReturnOp) else ()
+    for name, value in zip(interface_names(func.arg_attrs, len(args), "input"), args, strict=True):
+        if _is_float(value):
+            yield name, _read_by(value, end)
+    for name, value in zip(interface_names(func.res_attrs, len(results), "output"), results, strict=True):
+        if _is_float(value):
+            owner = value.owner
+            yield name, f"{_text(owner)} computes it" if isinstance(owner, Operation) else "it is an input"
+
+
+def _is_float(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), AnyFloat)
+
+
+def _read_by(value: SSAValue, end: Operation | None) -> str:
+    """What reads an input in float: an op, if there is one beside casts."""
+    users = [use.operation for use in value.uses if use.operation is not end]
+    floats = [op for op in users if not any(quantized_of(result.type) for result in op.results)]
+    if not users:
+        return "no op reads it"
+    return f"{_text(floats[0])} reads it" if floats else "it is quantized in more than one way"
+
+
+def _text(op: Operation) -> str:
+    return f"{op.op_type} '{called(op)}'" if isinstance(op, OnnxOp) else called(op)

@@ -10,8 +10,9 @@ modules that have kept operations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.irdl import SSAValues
 
@@ -39,7 +40,17 @@ class Kept(Exception):
 
 def kept_because(op: Operation) -> Blocked:
     """The reason why an operation is kept in float."""
-    return KEPT if isinstance(op.attributes[KEEP_FLOAT], UnitAttr) else HALF
+    said = op.attributes[KEEP_FLOAT]
+    if isinstance(said, ArrayAttr):
+        id_, message, fix = (one.data for one in said.data if isinstance(one, StringAttr))
+        return replace(KEPT, id=id_, message=message, fix=fix)
+    return KEPT if isinstance(said, UnitAttr) else HALF
+
+
+def keep(op: Operation, because: Blocked = KEPT) -> None:
+    """Let no rewrite change an operation."""
+    texts = because.id, because.message, because.fix
+    op.attributes[KEEP_FLOAT] = UnitAttr() if because == KEPT else ArrayAttr(map(StringAttr, texts))
 
 
 def is_kept(op: object) -> bool:

@@ -15,6 +15,7 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
+from qdialect.compiler.report import NO_CAST_HERE
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.oracle.session import session
 from qdialect.rewriting.manager import PassManager
@@ -122,7 +123,7 @@ def test_residual_additions_become_integer(
     assert _kinds(without)["Add"] == 2
     assert not without.completion
     advice = [one.reasons[0].blocked.fix for one in without.layers if one.operator == "Add"]
-    assert advice == ["quantize the model there too, or compile with --data SAMPLES"] * 2
+    assert advice == [NO_CAST_HERE.fix] * 2
     report = qdialect.compile(export, data=samples)
     kinds = _kinds(report)
     assert kinds["QLinearAdd"] == 2

@@ -95,7 +95,7 @@ def test_a_model_of_choices_alone_is_judged_by_what_they_are_made_from() -> None
     assert done.budget.shares == pytest.approx(done.budget.measured, abs=0.45)
     limit = f"{done.ratio - 3:.0f}dB"
     held = quantize_module(choosing(), samples(), Calibration(max_drop=limit), Options(form="qdq"))
-    assert held.limit == [f"{limit} holds with no layer kept in float"]
+    assert held.limit == [f"{limit} holds without a layer kept in float for it"]
 
 
 def test_what_decides_is_let_out_in_its_place() -> None:

@@ -115,7 +115,7 @@ def test_a_pixel_that_is_quantized_at_run_time_has_a_noise_budget() -> None:
 def test_of_the_command() -> None:
     module = model()
     done = quantize_module(module, data(), Calibration(max_drop="50%"), Options())
-    assert done.limit == ["50% holds with no layer kept in float"]
+    assert done.limit == ["50% holds without a layer kept in float for it"]
 
 
 def test_a_limit_that_no_integers_keep_is_the_reason_for_float() -> None:

@@ -54,7 +54,7 @@ def test_what_makes_the_noise_stays_in_float() -> None:
     done = qdialect.quantize(proto, [{"x": x}], form="qdq", range="minmax", rounding="nearest")
     assert done.integer == 2
     assert done.ratio > 25
-    assert any(line.startswith("30dB holds with 1 nodes in float") for line in done.summary())
+    assert any(line.startswith("30dB holds with 1 node kept in float for it") for line in done.summary())
 
 
 def test_ops_of_a_model_without_layers_have_pairs() -> None:
