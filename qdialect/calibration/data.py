@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,14 @@ def checked(
 
 
 def load_data(
-    source: str, inputs: Sequence[Input], images: ImageOptions | None = None
+    source: str | Sequence[str], inputs: Sequence[Input], images: ImageOptions | None = None
 ) -> Iterable[Mapping[str, Array]]:
-    """Feeds from a path or `module:function`, not checked yet. Raises UserError for other sources."""
+    """
+    Feeds from a path or `module:function`, or from several of them one after the other, not checked yet. Raises
+    UserError for other sources.
+    """
+    if not isinstance(source, str):
+        return chain.from_iterable([load_data(one, inputs, images) for one in source])
     path = Path(source)
     if path.is_dir():
         return _folder(path, inputs, images or ImageOptions())
@@ -88,10 +94,10 @@ def load_data(
 
 def _check_is_plain(options: ImageOptions, source: str) -> None:
     """UserError for a normalization, which arrays do not go through."""
-    if options != ImageOptions(layout=options.layout):
+    if options != ImageOptions():
         raise UserError(
-            f"--mean and --std apply to image files only, not to '{source}'",
-            "normalize the arrays themselves",
+            f"--mean, --std and --layout apply to image files only, not to '{source}'",
+            "prepare the arrays themselves",
         )
 
 

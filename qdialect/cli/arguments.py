@@ -7,6 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from qdialect import __version__
+from qdialect.cli.conflicts import note_unused, refuse_conflicts
 from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
 from qdialect.compiler.options import ALGORITHMS, CALIBRATION, MODEL, RESULT, Calibration, Options, flag
 from qdialect.errors import UserError
@@ -52,10 +53,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parsed.data or parsed.profiles or parsed.random or parsed.print_pipeline
     ):
         own.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
-    if parsed.command == "quantize" and parsed.random and (parsed.data or parsed.profiles):
-        own.error("--random takes the place of --data and --profile: give one of them")
-    if parsed.command == "quantize" and parsed.random and parsed.state:
-        own.error("--state goes from one sample to the next, of which --random has none: give --data")
+    refuse_conflicts(own, parsed)
+    note_unused(own, parsed)
     return parsed
 
 
@@ -121,6 +120,7 @@ def _add_option(parser: Group, one: Field[Any]) -> None:
         extra |= {"action": "store_true"}
     elif metavar in _REPEATED:
         extra |= {"action": _REPEATED[metavar], "metavar": metavar, "default": default}
+        extra["type"] = _READERS.get(metavar, str)
     else:
         extra |= {"choices": one.metadata["choices"], "metavar": metavar, "default": default}
         extra["type"] = _READERS.get(metavar, str)
@@ -167,9 +167,12 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 def _add_quantize(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
-    data = "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
+    data = (
+        "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function; several are"
+        " read one after the other"
+    )
     calibration = parser.add_argument_group(CALIBRATION)
-    calibration.add_argument("--data", metavar="DATA", help=data)
+    calibration.add_argument("--data", metavar="DATA", action=_Append, default=(), help=data)
     _add_options(calibration, Calibration, CALIBRATION)
     _add_options(parser.add_argument_group(ALGORITHMS), Calibration, ALGORITHMS)
     _add_result(parser.add_argument_group(RESULT))
@@ -362,7 +365,18 @@ class _Feed(argparse.Action):
         setattr(space, self.dest, {**getattr(space, self.dest), into: out})
 
 
-_REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
+class _Extend(argparse.Action):
+    """Action that appends the values of a list."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, space: argparse.Namespace, value: Any, *_: object
+    ) -> None:
+        setattr(space, self.dest, (*getattr(space, self.dest), *value))
+
+
+_REPEATED: dict[str, type[argparse.Action]] = {
+    "P": _Append, "OUT=IN": _Feed, "NAME,...": _Extend, "OP,...": _Extend, "NAME=N,...": _Extend,
+}  # fmt: skip
 _READERS: dict[str, Callable[[str], Any]] = {
     "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": _positive, "M,...": _numbers, "S,...": _divisors,
     "TARGET": _target, "ROWS": _positive, "NAME=N,...": _list,

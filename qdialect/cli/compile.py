@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         reporting = Reporting(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        feeds = _feeds(arguments, options, module)
+        feeds = check_feeds_of(arguments, options, module)
         report = qdialect.compile(module, feeds=feeds, data=arguments.data, **vars(options))
         show(f"writing {arguments.output}")
         write_output(module, arguments)
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _feeds(
+def check_feeds_of(
     arguments: argparse.Namespace, options: Options, module: "ModuleOp"
 ) -> "Sequence[Mapping[str, Array]]":
     """Input data of `--check-numerics`, of the requested sizes; empty without the option."""

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from qdialect.cli.conflicts import is_reason
 from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_model
 from qdialect.cli.status import DONE
@@ -24,8 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from qdialect.compiler.entries import entries, entry
 
     name: str = arguments.input
-    is_word = name != "-" and not {"/", os.sep, "."} & set(name)
-    if not os.path.exists(name) and (name in entries() or is_word):
+    if is_reason(name) or (name in entries() and not os.path.exists(name)):
         known = entry(name)
         print(json.dumps(known._asdict(), indent=2) if arguments.json else "\n".join(known.lines()))
         return DONE

@@ -37,11 +37,30 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, width=_columns() - 2)  # as the base class, which asks `shutil`
 
 
+class _Once(argparse.Action):
+    """Action that stores the one value of an option: of two, the second would replace the first in silence."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        space: argparse.Namespace,
+        value: Any,
+        option_string: str | None = None,
+    ) -> None:
+        seen: frozenset[str] = getattr(space, "seen", frozenset())
+        if option_string is not None and self.dest in seen:
+            raise argparse.ArgumentError(self, "is given twice: give one value")
+        space.seen = seen | {self.dest}
+        setattr(space, self.dest, value)
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser that suggests the most similar word for an unknown one."""
+    """An argument parser that suggests the most similar word for an unknown one, and refuses a second value."""
 
     def __init__(self, *arguments: Any, **named: Any):
         super().__init__(*arguments, formatter_class=_Formatter, **named)
+        for name in (None, "store"):
+            self.register("action", name, _Once)
 
     def error(self, message: str) -> NoReturn:
         if (choice := _CHOICE.search(message)) is not None:

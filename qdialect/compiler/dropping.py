@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, log10, prod
+from math import inf, isfinite, log10, prod
 
 import numpy as np
 
 from qdialect.calibration.decisive import output_decisive_tensors
 from qdialect.calibration.layers import layer_of
+from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.sensitivity import Budget, FloatPlan, Share, plan_floats
 from qdialect.calibration.switches import BudgetRunner, steps_of, with_switches
 from qdialect.compiler.candidates import Candidates, Finished
@@ -45,6 +46,22 @@ class Limit:
     """Noise, relative to the signal."""
     changed: float | None = None
     """Fraction of the samples whose largest output changes."""
+
+    def loss(self, expected: list[list[Array]], results: list[list[Array]]) -> float:
+        """What of results is limited: their noise, or the share of decisions that change."""
+        if self.changed is not None:
+            return changed_share(expected, results)
+        ratio = measure_noise(expected, results).ratio()
+        return 10 ** (-ratio / 10) if isfinite(ratio) else 0.0 if ratio > 0 else inf
+
+    @property
+    def most(self) -> float:
+        """The greatest loss that is allowed."""
+        return (self.noise or 0.0) if self.changed is None else self.changed
+
+    def shown(self, loss: float) -> str:
+        """A loss, as the limit is written."""
+        return _shown(loss, self)
 
 
 QUIET = Limit("30dB", noise=1e-3)
@@ -167,7 +184,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
         trial = candidates.attempt(replace(best.choice, kept=kept))
         trials[kept] = trial
         if limit.changed is not None:
-            return _changed(candidates, trial)
+            return changed_share(candidates.judge.expected(), candidates.outputs_of(trial.choice))
         return 10 ** (-trial.ratio / 10) if np.isfinite(trial.ratio) else 0.0 if trial.ratio > 0 else 1e9
 
     allowed = limit.changed if limit.changed is not None else limit.noise
@@ -191,10 +208,10 @@ def _shown(value: float, limit: Limit) -> str:
     return f"{-10 * log10(value):.1f} dB" if value > 0 else "no noise"
 
 
-def _changed(candidates: Candidates, trial: Trial) -> float:
-    """Fraction of the samples whose largest element of the first float output differs from the float model's."""
+def changed_share(expected: Sequence[Sequence[Array]], results: Sequence[Sequence[Array]]) -> float:
+    """Fraction of the samples whose largest element of the first float output differs from the expected one's."""
     changed = count = 0
-    for one, other in zip(candidates.judge.expected(), candidates.outputs_of(trial.choice), strict=True):
+    for one, other in zip(expected, results, strict=True):
         pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
         if pair is None:
             continue

@@ -73,10 +73,11 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
 class Samples:
     """Data to calibrate on."""
 
-    data: "str | Path | Iterable[Mapping[str, Array]] | None" = _option(
+    data: "str | Path | Sequence[str | Path] | Iterable[Mapping[str, Array]] | None" = _option(
         CALLER,
         "dictionaries from graph input name to an array, whose first axis may be longer than the model's batch; or a"
-        " path, or `module:function`, as docs/quantization.md lists them; None if profiles or random numbers do",
+        " path, a list of paths, or `module:function`, as docs/quantization.md lists them; None if profiles or random"
+        " numbers do",
     )
 
 
@@ -218,7 +219,8 @@ class Calibration:
     rounding: str | None = _option(ALGORITHMS, "how weights are rounded", choices=("nearest", "gptq"))
     weights: str = _option(
         ALGORITHMS,
-        "int8; or int4[,block=32], which quantizes only the weights of matrix products",
+        "int8; or int4[,block=32], which quantizes only the weights of matrix products; --keep-float, --rounding and"
+        " --max-drop apply to these",
         metavar="TYPE",
         default="int8",
     )
@@ -255,6 +257,29 @@ class QuantizeOptions(Calibration, Options, Samples):
             )
         if self.state and self.random:
             raise UserError("state and random exclude each other", "give sequences of data")
+        self._check_beside()
+
+    def _check_beside(self) -> None:
+        """Raise UserError for options that would have no effect beside others."""
+        if self.random and (self.data is not None or self.profiles):
+            raise UserError("random takes the place of data and profiles", "give one of them")
+        if self.workers > 1 and self.scheduler is not None:
+            raise UserError("a scheduler has workers of its own", "leave workers out")
+        if self.weights != "int8":
+            for name in ("range", "integer_io", "float_weights"):
+                if getattr(self, name):
+                    raise UserError(
+                        f"weights {self.weights} leaves activations in float", f"leave {name} out"
+                    )
+        is_read = isinstance(self.data, str | Path) or _are_paths(self.data)
+        for name in ("mean", "std", "layout") if not is_read else ():
+            if getattr(self, name) != Calibration.__dataclass_fields__[name].default:
+                raise UserError(f"{name} applies to image files only", "prepare the arrays themselves")
+
+
+def _are_paths(data: object) -> bool:
+    """True for a list of paths."""
+    return isinstance(data, list | tuple) and bool(data) and all(isinstance(one, str | Path) for one in data)
 
 
 def flag(one: Field[Any]) -> str:

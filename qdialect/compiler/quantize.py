@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -34,7 +34,14 @@ from qdialect.compiler.provenance import Origin
 from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
 from qdialect.compiler.report import Report
 from qdialect.compiler.trials import NO_GAIN, Choice, Trial
-from qdialect.compiler.weight_only import OPSET, parse_weights, quantize_weights
+from qdialect.compiler.weight_only import (
+    OPSET,
+    RoundedBlocks,
+    fewest_kept,
+    parse_weights,
+    round_weights,
+    write_weights,
+)
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -56,7 +63,7 @@ if TYPE_CHECKING:
     from qdialect.onnx_io.models import Source
 
 Feeds = Mapping[str, Array]
-Data = str | Path | Iterable[Feeds] | None
+Data = str | Path | Sequence[str | Path] | Iterable[Feeds] | None
 
 RANDOM_SAMPLES = 8
 MOST_PLANS = 4
@@ -174,9 +181,22 @@ def _feeds(module: ModuleOp, data: Data, calibration: Calibration, doubts: Doubt
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
     if calibration.state:
         return stateful(module, calibration.state, inputs, _sequences(data, calibration, inputs), doubts)
+    if paths := _paths(data):
+        return checked(load_data(paths, inputs, _images(calibration)), inputs, doubts=doubts)
+    return checked(_given(data), inputs, doubts=doubts)
+
+
+def _paths(data: Data) -> list[str]:
+    """The paths, or `module:function`, that the data are read from; none if they are feeds."""
     if isinstance(data, str | Path):
-        return checked(load_data(str(data), inputs, _images(calibration)), inputs, doubts=doubts)
-    return checked(() if data is None else data, inputs, doubts=doubts)
+        return [str(data)]
+    paths = [one for one in data if isinstance(one, str | Path)] if isinstance(data, list | tuple) else []
+    return [str(one) for one in paths]
+
+
+def _given(data: Data) -> Iterable[Feeds]:
+    """The caller's feeds, of data that are read from no path."""
+    return () if data is None or isinstance(data, str | Path) else cast("Iterable[Feeds]", data)
 
 
 def _images(calibration: Calibration) -> ImageOptions:
@@ -185,9 +205,9 @@ def _images(calibration: Calibration) -> ImageOptions:
 
 def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
     """The sequences in which state is carried from sample to sample: one per file, or the caller's."""
-    if isinstance(data, str | Path):
-        return ([one] for one in load_data(str(data), inputs, _images(calibration)))
-    return sequences(() if data is None else data)
+    if paths := _paths(data):
+        return ([one] for one in load_data(paths, inputs, _images(calibration)))
+    return sequences(_given(data))
 
 
 def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> tuple[Profiler, list[str]]:
@@ -236,7 +256,9 @@ def _limit(calibration: Calibration) -> Limit | None:
     return None if calibration.max_drop is None else parse_limit(calibration.max_drop)
 
 
-def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, options: Options) -> Quantized:
+def quantize_module(
+    module: ModuleOp, data: Data, calibration: Calibration, options: Options, feeds: Sequence[Feeds] = ()
+) -> Quantized:
     """
     Quantize a float module in place.
 
@@ -245,7 +267,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     weights = parse_weights(calibration.weights)
     limit = _limit(calibration)
     if weights.bits == 4:
-        return _quantize_weights_only(module, data, calibration, options, weights.block)
+        return _quantize_weights_only(module, data, calibration, options, weights.block, limit, feeds)
     original, is_apart = _in_parts(module, options)
     prepared = module.clone()
     origin = prepare(prepared, options)
@@ -256,6 +278,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     )
     planned = _planned(candidates, calibration, limit)
     candidates, best, done, held = planned.candidates, planned.best, planned.done, planned.held
+    done = candidates.finish(best.choice, feeds) if feeds else done
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log)
     in_pairs = candidates.form == "qdq"
@@ -271,7 +294,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
         floating = unprofiled(prepared, count_layers(prepared, candidates)) or _without_form(planned.missing)
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
-        report = _stay_float(module, prepared, candidates, is_apart=is_apart)
+        report = _stay_float(module, prepared, candidates, feeds, is_apart=is_apart)
         return replace(result, report=report, ratio=inf, floating=floating).counted()
     _become(module, done.module, done.report)
     return result
@@ -383,28 +406,65 @@ def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Tria
 
 
 def _quantize_weights_only(
-    module: ModuleOp, data: Data, calibration: Calibration, asked: Options, block: int
+    module: ModuleOp,
+    data: Data,
+    calibration: Calibration,
+    asked: Options,
+    block: int,
+    limit: Limit | None,
+    feeds: Sequence[Feeds],
 ) -> Quantized:
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
     origin = prepare(prepared, asked)
     run_passes(prepared, [RaiseOpsetPass(to=OPSET)], origin)
     profiler, doubts = _profile(prepared, data, calibration)
-    rows, judges = profiler.samples.steering, profiler.samples.judging
+    judges = profiler.samples.judging
+    if limit is not None and not judges:
+        raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
+    rounded = round_weights(
+        prepared,
+        profiler.profile,
+        profiler.samples.steering,
+        block,
+        memory=calibration.memory,
+        rounding=calibration.rounding,
+        show=_shown(calibration),
+    )
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-    memory, show = calibration.memory, _shown(calibration)
-    log = quantize_weights(prepared, profiler.profile, rows, block, memory=memory, show=show)
-    report = compile_as(prepared, asked.plain, origin=origin)
+
+    def results(weights: Mapping[int, RoundedBlocks]) -> list[list[Array]]:
+        written = prepared.clone()
+        write_weights(written, weights, block)
+        return outputs(export_model(written).SerializeToString(deterministic=True), judges)
+
+    kept: list[str] = []
+    if limit is not None:
+        left, loss = fewest_kept(rounded, lambda weights: limit.loss(wanted, results(weights)), limit.most)
+        kept = _kept_lines(limit, loss, [one.name for number, one in rounded.items() if number not in left])
+        rounded = left
+    write_weights(prepared, rounded, block)
+    report = compile_as(prepared, asked.plain, feeds, origin=origin)
     ratio = float("nan")
     if judges:
-        results = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-        ratio = measure_noise(wanted, results).ratio()
+        compiled = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+        ratio = measure_noise(wanted, compiled).ratio()
     _become(module, prepared, report)
     report.calibrated = True
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
-    how = "with weights of 4 bits"
-    done = Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
-    return replace(done, doubts=doubts)
+    done = Quantized(report, choice, ratio, profiler.profile, [str(one) for one in rounded.values()])
+    done = replace(done, integer=len(rounded), layers=report.totals.layers, how="with weights of 4 bits")
+    return replace(done, doubts=doubts, limit=kept)
+
+
+def _kept_lines(limit: Limit, loss: float, names: Sequence[str]) -> list[str]:
+    """Line on the layers whose weights stay in float within a limit, with the flag that gives the same result."""
+    if loss > limit.most:
+        return [f"{limit.text} is not reached with any weight in 4 bits: {limit.shown(loss)}"]
+    if not names:
+        return [f"{limit.text} holds without a layer kept in float for it"]
+    count = f"{len(names)} layer{'s' if len(names) > 1 else ''}"
+    return [f"{limit.text} holds with {count} kept in float for it: --keep-float {','.join(names)}"]
 
 
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:
@@ -424,13 +484,15 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
     return ""
 
 
-def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, *, is_apart: bool) -> Report:
+def _stay_float(
+    module: ModuleOp, prepared: ModuleOp, candidates: Candidates, feeds: Sequence[Feeds], *, is_apart: bool
+) -> Report:
     """
     Report of the model: compiled if it came with integers, or if options ask for a form or sizes; simplified if
     onnxruntime then runs fewer nodes, or the parts of slow functions; else as read.
     """
     options = candidates.options
-    report = compile_as(prepared, options.plain, origin=candidates.origin)
+    report = compile_as(prepared, options.plain, feeds, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     is_asked = options.batch is not None or options.sizes or _is_asked(options)
     if is_asked or is_apart or report.account.origin.is_quantized or simple < candidates.float_nodes[0]:

@@ -51,7 +51,7 @@ class Runner:
             refused = f"onnxruntime cannot run '{self.path}', {one_line(error)}"
             raise unlike_rows(feeds) or UserError(refused, "check model and data") from error
 
-    def feeds(self, source: str, images: ImageOptions | None = None) -> Iterator[Arrays]:
+    def feeds(self, source: str | Sequence[str], images: ImageOptions | None = None) -> Iterator[Arrays]:
         """
         The batches of data, as `calibration.data.load_data` takes it. An integer input with known parameters takes
         real numbers as well.

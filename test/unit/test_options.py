@@ -70,7 +70,7 @@ CALIBRATED = Calibration(
 
 
 def test_the_command_line_gives_a_calibration():
-    words = "--profile a --profile b --memory 2M --state h_new=h --state c_new=c --mean 0.5,1 --workers 3"
+    words = "--data x.npz --profile a --profile b --memory 2M --state h_new=h --state c_new=c --mean 0.5,1 --workers 3"
     for _ in range(2):  # what is added to a list does not stay in it
         parsed = parse(["quantize", "in.onnx", "-o", "out.onnx", *words.split()])
         assert options_of(Calibration, parsed) == CALIBRATED
