@@ -314,8 +314,8 @@ def place(
     kernels: True if integer ops have kernels of their own. bias: factor applied to the costs of integer ops.
     static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
     weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
-    hoists: True if a quantize is moved above a clamp and above ops that move elements.
-    ends: True if the caller passes and takes integers.
+    hoists: True if a quantize is moved above a clamp and above ops that move elements. ends: True if the caller passes
+    and takes integers.
     """
     graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights, ends=ends)
     graph.build()
@@ -328,8 +328,7 @@ def place(
     _weights(graph, is_integer, placement)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
-    first = clamps_in_front(takes, makes)
-    _pairs(graph, takes - first, makes - first, placement, hoists)
+    _pairs(graph, takes - (first := clamps_in_front(takes, makes)), makes - first, placement, hoists)
     for op in inner_layers(func) if weights and (target.kernels or not kernels) else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:

@@ -159,17 +159,9 @@ class Candidates:
 
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
-        kernels, bias = self.form != "qdq", choice.price / 100
-        hoists = Exactness(self.options.exactness) is not Exactness.EXACT
-        placement = place(
-            main_of(module),
-            self.target,
-            kernels=kernels,
-            bias=bias,
-            static=choice.static,
-            hoists=hoists,
-            ends=self.options.integer_io,
-        )
+        kernels, exact = self.form != "qdq", Exactness(self.options.exactness) is Exactness.EXACT
+        moves = {"static": choice.static, "hoists": not exact, "ends": self.options.integer_io}
+        placement = place(main_of(module), self.target, kernels=kernels, bias=choice.price / 100, **moves)
         if not kernels:
             placement.dynamic.clear()
         return placement
@@ -248,7 +240,7 @@ class Candidates:
         if judges := len(self.samples.judging):
             result, noise, places = self.judge.run(module)
             ratio = result.ratio(judges)
-        share = self._time(model, placement) / max(placement.float_cost, 1e-9)
+        share = _expected_time(self, model, placement) / max(placement.float_cost, 1e-9)
         return Finished(module, report, ratio, share, noise, places, left_in_float(planned, report))
 
     @cached_property
@@ -256,16 +248,6 @@ class Candidates:
         """Numbers of nodes that onnxruntime runs of the model as read, and of the simplified one."""
         simple = fused_nodes(export_model(self.module).SerializeToString(deterministic=True))
         return (fused_nodes(self.original) if self.original else simple), simple
-
-    def _time(self, model: bytes, placement: Placement) -> float:
-        """
-        Expected nanoseconds: the placement's, plus a call for each node in excess of the float model's and the casts,
-        after onnxruntime's own fusions, some of which only fit float nodes.
-        """
-        if "Placement" not in self.target.costs:
-            return placement.cost
-        more = fused_nodes(model) - min(self.float_nodes) - placement.casts
-        return placement.cost + more * self.target.costs["Placement"]["call"]
 
     def best(
         self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
@@ -295,6 +277,17 @@ class Candidates:
 NOISY = Blocked("noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float")
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
+
+
+def _expected_time(candidates: Candidates, model: bytes, placement: Placement) -> float:
+    """
+    Expected nanoseconds: the placement's, plus a call for each node in excess of the float model's and the casts,
+    after onnxruntime's own fusions, some of which only fit float nodes.
+    """
+    if "Placement" not in candidates.target.costs:
+        return placement.cost
+    more = fused_nodes(model) - min(candidates.float_nodes) - placement.casts
+    return placement.cost + more * candidates.target.costs["Placement"]["call"]
 
 
 def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:

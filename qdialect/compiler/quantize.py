@@ -19,7 +19,7 @@ from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.ranges import check_range
-from qdialect.calibration.samples import FEW, measure_noise
+from qdialect.calibration.samples import FEW, Row, measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.agreement import layers_in_pairs, missing_lines
@@ -277,7 +277,7 @@ def quantize_module(
         prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
     )
     planned = _planned(candidates, calibration, limit)
-    candidates, best, done, held = planned.candidates, planned.best, planned.done, planned.held
+    candidates, best, done = planned.candidates, planned.best, planned.done
     done = candidates.finish(best.choice, feeds) if feeds else done
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log)
@@ -285,11 +285,7 @@ def quantize_module(
     result = replace(result, budget=budget, doubts=doubts, in_pairs=in_pairs).counted()
     result.limit = planned.lines + missing_lines(planned.missing)
     done.report.calibrated = True
-    floating = "" if _is_asked(options) else _reason_for_float(done, any_integers=best.integer)
-    if not best.integer or (_is_asked(options) and not result.integer and planned.missing):
-        floating = floating or NO_OP
-    if held is not None and held.plan.kept and not best.integer and not planned.missing:
-        floating = f"with a layer in integers {calibration.max_drop} does not hold"
+    floating = _why_float(planned, options, calibration)
     if floating == NO_OP:
         floating = unprofiled(prepared, count_layers(prepared, candidates)) or _without_form(planned.missing)
     if floating:
@@ -298,6 +294,18 @@ def quantize_module(
         return replace(result, report=report, ratio=inf, floating=floating).counted()
     _become(module, done.module, done.report)
     return result
+
+
+def _why_float(plan: Planned, options: Options, calibration: Calibration) -> str:
+    """Reason for a model in float; empty if it is in integers, or in a form that is asked for."""
+    is_asked, held = _is_asked(options), plan.held
+    if held is not None and held.plan.kept and not plan.best.integer and not plan.missing:
+        return f"with a layer in integers {calibration.max_drop} does not hold"
+    floating = "" if is_asked else _reason_for_float(plan.done, any_integers=plan.best.integer)
+    is_idle = not plan.best.integer or (
+        is_asked and plan.missing and not plan.done.report.totals.integer_layers
+    )
+    return floating or (NO_OP if is_idle else "")
 
 
 def _is_asked(options: Options) -> bool:
@@ -431,30 +439,40 @@ def _quantize_weights_only(
         rounding=calibration.rounding,
         show=_shown(calibration),
     )
-    wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-
-    def results(weights: Mapping[int, RoundedBlocks]) -> list[list[Array]]:
-        written = prepared.clone()
-        write_weights(written, weights, block)
-        return outputs(export_model(written).SerializeToString(deterministic=True), judges)
-
-    kept: list[str] = []
+    wanted, kept = _outputs(prepared, judges), list[str]()
     if limit is not None:
-        left, loss = fewest_kept(rounded, lambda weights: limit.loss(wanted, results(weights)), limit.most)
-        kept = _kept_lines(limit, loss, [one.name for number, one in rounded.items() if number not in left])
-        rounded = left
+        rounded, kept = _within(limit, prepared, rounded, block, judges)
     write_weights(prepared, rounded, block)
     report = compile_as(prepared, asked.plain, feeds, origin=origin)
     ratio = float("nan")
     if judges:
-        compiled = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-        ratio = measure_noise(wanted, compiled).ratio()
+        ratio = measure_noise(wanted, _outputs(prepared, judges)).ratio()
     _become(module, prepared, report)
     report.calibrated = True
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     done = Quantized(report, choice, ratio, profiler.profile, [str(one) for one in rounded.values()])
     done = replace(done, integer=len(rounded), layers=report.totals.layers, how="with weights of 4 bits")
     return replace(done, doubts=doubts, limit=kept)
+
+
+def _outputs(module: ModuleOp, rows: Sequence[Row]) -> list[list[Array]]:
+    return outputs(export_model(module).SerializeToString(deterministic=True), rows)
+
+
+def _within(
+    limit: Limit, module: ModuleOp, rounded: Mapping[int, RoundedBlocks], block: int, rows: Sequence[Row]
+) -> tuple[dict[int, RoundedBlocks], list[str]]:
+    """The weights to write within a limit, and lines on those left in float."""
+    wanted = _outputs(module, rows)
+
+    def loss(weights: Mapping[int, RoundedBlocks]) -> float:
+        written = module.clone()
+        write_weights(written, weights, block)
+        return limit.loss(wanted, _outputs(written, rows))
+
+    left, least = fewest_kept(rounded, loss, limit.most)
+    names = [one.name for number, one in rounded.items() if number not in left]
+    return left, _kept_lines(limit, least, names)
 
 
 def _kept_lines(limit: Limit, loss: float, names: Sequence[str]) -> list[str]:
