@@ -16,7 +16,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import expressed_of, quantized_of, uniform_of, with_element
+from qdialect.dialects.onnx_types import (
+    AnyElementType,
+    element_of,
+    expressed_of,
+    quantized_of,
+    uniform_of,
+    with_element,
+)
 from qdialect.dialects.quant import BYTE_BITS, Half
 from qdialect.exactness import Exactness
 from qdialect.ir.build import copied, read_as
@@ -71,6 +78,12 @@ class ComputeInF32(OnOp[OnnxOp]):
             return Blocked(
                 "fine-result",
                 "rounding to half precision spans several steps of this type, so f32 would give another result",
+            )
+        if any(isinstance(element_of(v.type), AnyElementType) for v in op.operands):
+            return Blocked(
+                "unknown-type",
+                "the element type of an operand is not known, and may be half precision",
+                "run ONNX shape inference on the model",
             )
         if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
             return Blocked("float-operand", "an operand is float", "quantize every operand")

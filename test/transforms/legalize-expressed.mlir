@@ -61,6 +61,15 @@ func.func @unmoved_float_operand(%x: tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>,
   func.return %y : tensor<2x3x!quant.uniform<u8:f16, 0.5:8>>
 }
 
+// CHECK-LABEL: func.func @unmoved_unknown_type(
+// CHECK-NOT: scast
+// CHECK: onnx.MatMul{{.*}} -> tensor<2x4x!quant.uniform<u8:f16
+func.func @unmoved_unknown_type(%x: tensor<*x!onnx.any>, %w: tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>> {
+  // expected-remark@+1 {{the element type of an operand is not known, and may be half precision; run ONNX shape inference on the model [legalize-expressed: unknown-type]}}
+  %y = onnx.MatMul(%x, %w) : (tensor<*x!onnx.any>, tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
+  func.return %y : tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
+}
+
 // CHECK-LABEL: func.func @unmoved_blocks(
 // CHECK-NOT: scast
 // CHECK: onnx.Sigmoid{{.*}} -> tensor<4x2x!quant.uniform<u8:f16
