@@ -171,7 +171,10 @@ def integer_batch(d: Drawing, x: Value) -> Value | None:
     else:
         scale, at = disguised(d, scale_of(d)), disguised(d, np.array(d.pick([0, 117, 128]), np.uint8))
         q = d.node("QuantizeLinear", [x.name, scale, at], x.shape).name
-    w_scale = d.constant(scale_of(d, *d.pick([(), (n,)]), low=0.002, high=0.01))
+    scales = d.pick([(), (n,)])
+    if columns == scales and d.chance(0.3):  # the kernel wants as many zero points as scales
+        return _quantized_product(d, (q, scale, at), (d.constant(stored, "w"), scales, zero), result)
+    w_scale = d.constant(scale_of(d, *scales, low=0.002, high=0.01))
     zeros = [d.constant(zero)] if zero.any() or d.chance(0.7) else []
     if not batch and d.chance(0.4):
         more = [d.constant(f32(d.rng.normal(size=n)))] if d.chance(0.4) else []
@@ -179,6 +182,20 @@ def integer_batch(d: Drawing, x: Value) -> Value | None:
         return d.finish(d.node("MatMulIntegerToFloat", inputs, result, domain=MICROSOFT))
     sums = d.node("MatMulInteger", [q, d.constant(stored, "w"), at, *zeros], result)
     return d.finish(_rescaled(d, sums, scale, w_scale))
+
+
+def _quantized_product(
+    d: Drawing, x: tuple[str, str, str], w: tuple[str, tuple[int, ...], Array], shape: Sequence[int]
+) -> Value | None:
+    """QLinearMatMul of integers, scale and zero point of both operands, and what its result stands for."""
+    weight, scales, zero = w
+    w_scale = d.constant(scale_of(d, *scales, low=0.002, high=0.01))
+    ends = [d.constant(f32(0.1)), d.constant(np.array(120, np.uint8))]
+    inputs = [*x, weight, w_scale, d.constant(zero), *ends]
+    product = d.node("QLinearMatMul", inputs, shape)
+    value = d.node("DequantizeLinear", [product.name, *ends], shape)
+    d.values.append(value)
+    return value
 
 
 def _dynamic(d: Drawing, x: Value) -> tuple[str, str, str]:
