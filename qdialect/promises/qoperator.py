@@ -153,9 +153,10 @@ def _result_storage(op: OnnxOp, cells: Cells) -> Storage | None:
 
 
 def result_element(op: OnnxOp, reading: Reading) -> Attribute | None:
-    """The element type of a node's result, an integer type or float32; None if unknown."""
+    """The element type of a node's result, an integer type or that of the scales; None if unknown."""
     if reading.kernel.float_result:
-        return Float32Type()
+        scale = reading.cells.get((0, "s"))
+        return Float32Type() if scale is None else element_of(scale.type)
     storage = _result_storage(op, reading.cells)
     return None if storage is None else BY_NUMPY[np.dtype(storage.dtype).name].attribute
 
