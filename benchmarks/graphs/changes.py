@@ -14,6 +14,7 @@ from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper, nump
 
 from graphs.drawing import Array, f32
 from graphs.odd import halved, lowered, not_finite
+from qdialect.oracle.session import run
 
 T = TypeVar("T")
 Random = np.random.Generator
@@ -181,26 +182,48 @@ def overridable(rng: Random, before: Changed) -> Changed | None:
 # --- shapes
 
 
+RESHAPES = ("Reshape", "Expand", "Unsqueeze", "Squeeze", "Slice", "Tile", "Pad", "Where", "Gather")
+
+
 def shapes_given(rng: Random, before: Changed) -> Changed | None:
-    """Shapes, and other integers and truths, that are inputs; half of the time with outputs that state their sizes."""
+    """
+    Shapes, and other integers and truths, that are inputs. One in two outputs states its sizes; some shapes of Reshape
+    are other ones in the run, which then contradicts what is stated.
+    """
     model, feeds = copy_of(before.model), dict(before.feeds)
-    wanted = {
-        node.input[k]
-        for node in model.graph.node
-        for k in range(1, len(node.input))
-        if node.op_type
-        in ("Reshape", "Expand", "Unsqueeze", "Squeeze", "Slice", "Tile", "Pad", "Where", "Gather")
-    }
-    wanted |= {node.input[0] for node in model.graph.node if node.op_type == "Where"}
+    nodes = [n for n in model.graph.node if n.op_type in RESHAPES]
+    wanted = {name for n in nodes for name in (n.input if n.op_type == "Where" else n.input[1:])}
     kinds = (TensorProto.INT64, TensorProto.BOOL)
     tensors = [t for t in model.graph.initializer if t.name in wanted and t.data_type in kinds]
     if not tensors:
         return None
+    shapes = {n.input[1] for n in nodes if n.op_type == "Reshape"}
     for tensor in [t for t in tensors if rng.random() < 0.6] or tensors[:1]:
         model.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-        feeds[tensor.name] = numpy_helper.to_array(tensor).copy()
+        values = numpy_helper.to_array(tensor).copy()
+        if tensor.name in shapes and rng.random() < 0.2:
+            values = values[::-1].copy()
+        feeds[tensor.name] = values
         model.graph.initializer.remove(tensor)
+    del model.graph.output[:]
+    model.graph.output.extend(stating(rng, before).graph.output)
     return Changed(model, feeds, before.functions, (*before.notes, "shapes are inputs"))
+
+
+def stating(rng: Random, before: Changed) -> ModelProto:
+    """The model with outputs that state the sizes of a run, one in two."""
+    model = copy_of(before.model)
+    outputs = run(with_functions(model, before.functions), before.feeds)
+    for info, value in zip(model.graph.output, outputs, strict=True):
+        if rng.random() < 0.5:
+            kind = info.type.tensor_type.elem_type
+            info.CopyFrom(helper.make_tensor_value_info(info.name, kind, value.shape))
+    return model
+
+
+def sizes_stated(rng: Random, before: Changed) -> Changed | None:
+    """Outputs that state their sizes."""
+    return Changed(stating(rng, before), before.feeds, before.functions, (*before.notes, "stated sizes"))
 
 
 def sizes_open(rng: Random, before: Changed) -> Changed | None:
@@ -312,6 +335,6 @@ def odd_data(rng: Random, before: Changed) -> Changed | None:
 
 CHANGES: list[tuple[float, Change]] = [
     (0.12, half_precision), (0.6, older), (0.3, odd_scales), (0.15, made_of_sizes), (0.15, unknown_ops),
-    (0.12, shapes_given), (0.3, sizes_open), (0.05, overridable), (0.06, odd_data),
+    (0.1, sizes_stated), (0.12, shapes_given), (0.3, sizes_open), (0.05, overridable), (0.06, odd_data),
 ]  # fmt: skip
 """How often each is tried, in this order."""

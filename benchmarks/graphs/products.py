@@ -146,7 +146,11 @@ def odd_axis(d: Drawing, x: Value) -> Value | None:
     shape = (c, out // groups, 3, 3) if transposed else (out, c // groups, 3, 3)
     kernel = _eight(d, shape, d.pick([None, 0, 1, 2, 3]))
     attributes: dict[str, Any] = {"kernel_shape": [3, 3], "group": groups}
-    attributes |= {"auto_pad": "SAME_UPPER"} if d.chance(0.4) else {"pads": [1, 1, 1, 1]}
+    same = d.chance(0.4)
+    attributes |= {"auto_pad": "SAME_UPPER"} if same else {"pads": [1, 1, 1, 1]}
+    if transposed and d.chance(0.5):  # onnxruntime leaves output_padding out of sight where auto_pad is given
+        attributes |= {"strides": [2, 2], "output_padding": [1, 0]}
+        h, w = 2 * h, 2 * w - (not same)
     op = "ConvTranspose" if transposed else "Conv"
     value = d.node(op, [x.name, kernel.name, *bias(d, x, out)], [n, out, h, w], **attributes)
     return d.finish(normalized(d, value) if d.chance(0.5) else value)
@@ -330,8 +334,26 @@ def float_sum(d: Drawing, x: Value) -> Value | None:
     return d.finish(value)
 
 
+def dynamic_lstm(d: Drawing, x: Value) -> Value | None:
+    """com.microsoft's DynamicQuantizeLSTM over the first axis."""
+    if len(x.shape) != 3:
+        return None
+    size = int(d.rng.integers(2, 5))
+    steps, rows, width = x.shape
+    weights = [
+        d.constant(d.rng.integers(-100, 100, (1, k, 4 * size)).astype(np.int8), "w") for k in (width, size)
+    ]
+    scales = [d.constant(scale_of(d, 1, low=0.002, high=0.006)) for _ in weights]
+    zero = d.constant(np.zeros(1, np.int8))
+    added = d.constant(f32(d.rng.normal(size=(1, 8 * size)) * 0.1))
+    inputs = [x.name, *weights, added, "", "", "", "", scales[0], zero, scales[1], zero]
+    shape = (steps, 1, rows, size)
+    value = d.node("DynamicQuantizeLSTM", inputs, shape, domain=MICROSOFT, hidden_size=size)
+    return d.finish(d.node("Squeeze", [value.name, d.ints(1)], (steps, rows, size)))
+
+
 PRODUCTS: list[Draw] = [
     narrow_conv, narrow_conv, narrow_product, narrow_product, narrow_product, vector, vector, odd_axis, odd_axis,
     integer_batch, integer_batch, integer_conv, half_island, half_island, half_scale, weight_between_types,
-    other_scale_back, float_sum,
+    other_scale_back, float_sum, dynamic_lstm,
 ]  # fmt: skip

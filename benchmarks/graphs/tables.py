@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 from onnx import NodeProto, TensorProto, helper
 
 from graphs.drawing import Drawing, Value, f32
+from graphs.forms import MICROSOFT
 from graphs.ops import Draw
 from graphs.products import scale_of
 from graphs.wide import condition
@@ -97,6 +99,19 @@ def gathered_product(d: Drawing, x: Value) -> Value | None:
     return d.finish(d.node(d.pick(["MatMul", "Gemm"]), [value.name, weight.name], (count, out)))
 
 
+def gathered_blocks(d: Drawing, x: Value) -> Value | None:
+    """com.microsoft's GatherBlockQuantized: rows of a table of 4 bits in blocks."""
+    if d.opset < 21:
+        return None
+    (rows, count), width, block = indices(d, x), 32, 16
+    kind = d.pick([ml_dtypes.int4, ml_dtypes.uint4])
+    stored = d.constant(d.rng.integers(0, 8, (ROWS, width)).astype(kind), "w")
+    inputs = [stored, rows, d.constant(scale_of(d, ROWS, width // block, low=0.05, high=0.2))]
+    attributes = {"gather_axis": 0, "quantize_axis": 1, "block_size": block}
+    value = d.node("GatherBlockQuantized", inputs, (count, width), domain=MICROSOFT, **attributes)
+    return d.finish(value)
+
+
 def run_time_reshape(d: Drawing, x: Value) -> Value | None:
     """A Reshape whose shape is computed from that of another value."""
     if not x.shape:
@@ -112,4 +127,11 @@ def run_time_reshape(d: Drawing, x: Value) -> Value | None:
     return d.finish(d.node("Reshape", [x.name, target.name], (rows, x.shape[-1])), x)
 
 
-TABLES: list[Draw] = [gathered_branch, gathered_loop, gathered_product, gathered_product, run_time_reshape]
+TABLES: list[Draw] = [
+    gathered_branch,
+    gathered_loop,
+    gathered_product,
+    gathered_product,
+    gathered_blocks,
+    run_time_reshape,
+]
