@@ -60,9 +60,11 @@ PAST_KEY, PAST_VALUE = 4, 5
 
 
 def _needed_of_attention(op: OnnxOp) -> int:
-    """With the keys and values of past steps, those of all steps must be results too."""
+    """Keys and values of all steps are results together: where one is used, and where those of past steps are given."""
     past = (op.input(PAST_KEY), op.input(PAST_VALUE))
-    return 1 if past == (None, None) else 1 + len(past)
+    present = op.outputs[1:3]
+    is_used = any(value is not None and value.first_use is not None for value in present)
+    return 1 + len(present) if is_used or past != (None, None) else 1
 
 
 DEFAULTS: dict[tuple[str, str], Promise] = {
