@@ -157,7 +157,7 @@ def quietly(op: Draw) -> Draw:
     """An op that does not fit where it meets a size that it does not know of."""
 
     def draw(d: Drawing, x: Value) -> Value | None:
-        if op in ROWS_ALONE and 0 in x.shape[1:]:
+        if op in (*ROWS_ALONE, *PRODUCTS, *ATTENTION) and 0 in x.shape[1:]:
             return None
         steps, values = len(d.steps), len(d.values)
         try:
