@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import IntegerType
+
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import element_of
 from qdialect.promises.base import Promise
 
 
@@ -37,6 +40,20 @@ class IndependentResults(Promise):
 
     needed: Callable[[OnnxOp], int] = _one
     """How many results the op must have, whether they are used or not."""
+
+
+@dataclass(frozen=True)
+class MeansMore(Promise):
+    """Opset `since` gave a meaning to ops, for which `applies`, that older ones refuse; the schema does not say so."""
+
+    since: int
+    applies: Callable[[OnnxOp], bool]
+
+
+def _floors_floats(op: OnnxOp) -> bool:
+    """True for a remainder of floats with the sign of the divisor."""
+    element = element_of(op.operands[0].type)
+    return not op.int_attr("fmod", 0) and not isinstance(element, IntegerType)
 
 
 def _skips_elements(op: OnnxOp) -> bool:
@@ -74,6 +91,8 @@ DEFAULTS: dict[tuple[str, str], Promise] = {
     ("", "RNN"): ZeroByDefault((5,)),
     ("com.microsoft", "DynamicQuantizeLSTM"): ZeroByDefault((5, 6)),
 }
+
+MEANINGS: dict[tuple[str, str], Promise] = {("", "Mod"): MeansMore(28, _floors_floats)}
 
 RESULTS_APART: dict[tuple[str, str], Promise] = {
     # Not BatchNormalization: more results than one mean training, of other statistics.

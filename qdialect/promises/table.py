@@ -11,7 +11,7 @@ from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
 from qdialect.promises.copies import COPIES
-from qdialect.promises.defaults import DEFAULTS, RESULTS_APART
+from qdialect.promises.defaults import DEFAULTS, MEANINGS, RESULTS_APART
 from qdialect.promises.elementwise import ELEMENTWISE, JOINS, OPERATIONS, RESULTS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import FILLING, LAYOUT, MOVES
@@ -43,6 +43,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     COUNTS,
     DEFAULTS,
     RESULTS_APART,
+    MEANINGS,
     SHAPED,
     UNINFERRED,
     LOSES_SIZES,
