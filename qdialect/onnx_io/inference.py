@@ -50,7 +50,7 @@ from qdialect.ir.place import insert_before, remove
 from qdialect.ir.symbols import STATED, name_sizes
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.carried import infer_arguments, is_known, is_more
-from qdialect.onnx_io.shapes import inferred_types, inside_first, learn_sizes
+from qdialect.onnx_io.shapes import doubtful_axes, inferred_types, inside_first, learn_sizes
 from qdialect.onnx_io.sizes import Sizes
 from qdialect.promises.control import Carries
 from qdialect.promises.shapes import LosesSizes
@@ -176,7 +176,7 @@ class _Sweep:
         types, names = inferred_types(op, self._list) if called is None else (called, [])
         if listed is not None and takes is not None:
             del self._lists[op.operands[takes.place]]
-        is_run_time = self._is_run_time(op, types)
+        is_run_time = self._is_run_time(op, types) and not doubtful_axes(op)
         for k, computed in enumerate(types):
             self._settle(op.results[k], computed, stated[k], names[k] if k < len(names) else (), is_run_time)
         if takes is not None and listed is None and takes.place < len(op.operands):

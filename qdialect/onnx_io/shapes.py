@@ -46,7 +46,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
-from qdialect.promises.shapes import HiddenStates, KeepsType
+from qdialect.promises.shapes import Doubtful, HiddenStates, KeepsType
 from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
@@ -258,9 +258,25 @@ def _of_schema(op: OnnxOp, lists: Lists | None) -> Typed:
         element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
         return [tensor_type(element, one) for result, one in kept if result is not None], unnamed
     if not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
-        return infer_results(op, op.outputs, opset=CASTS if op.domain else 0, lists=lists)
+        types, names = infer_results(op, op.outputs, opset=CASTS if op.domain else 0, lists=lists)
+        axes = doubtful_axes(op)
+        return [_opened(type, axes) for type in types] if axes else types, names
     types, names = _of_parts(op)
     return [t or s for t, s in zip(types, _stated(op), strict=True)], names or unnamed
+
+
+def doubtful_axes(op: Operation) -> Sequence[int]:
+    """The axes of an op's results whose inferred sizes are not those that runtimes compute."""
+    promise = op.get_trait(Doubtful)
+    return () if promise is None or not isinstance(op, OnnxOp) else promise.axes(op)
+
+
+def _opened(type: Attribute | None, axes: Sequence[int]) -> Attribute | None:
+    shape = None if type is None else shape_of(type)
+    if type is None or shape is None:
+        return type
+    sizes = tuple(DYNAMIC if axis in axes else size for axis, size in enumerate(shape))
+    return tensor_type(known_element(type), sizes)
 
 
 def _computed_types(op: OnnxOp) -> Typed | None:

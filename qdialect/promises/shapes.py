@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import floor, prod
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import ints_of, normal_axis
+from qdialect.ir.values import constant_array, ints_of, normal_axis
 from qdialect.promises.base import Promise
 from qdialect.promises.elementwise import NAMES
 from qdialect.promises.layout import slices_of
@@ -30,6 +33,54 @@ class KeepsType(Promise):
 
 class LosesSizes(Promise):
     """onnx's inference says nothing of the op's result if an operand is computed: files state its type."""
+
+
+@dataclass(frozen=True)
+class Doubtful(Promise):
+    """
+    On these axes of the first result, onnx's inference and runtimes count other sizes, of which neither is ONNX's own:
+    a size that the file states is believed there, and no other.
+    """
+
+    axes: Callable[[OnnxOp], Sequence[int]]
+
+
+def _padded_result(op: OnnxOp) -> Sequence[int]:
+    """The axes of a transposed convolution whose `auto_pad` says the size, and `output_padding` adds to it."""
+    padding = op.ints_attr("output_padding") or ()
+    is_same = op.str_attr("auto_pad", "NOTSET").startswith("SAME")
+    return [2 + k for k, size in enumerate(padding) if size] if is_same else ()
+
+
+def _dilated_pool(op: OnnxOp) -> Sequence[int]:
+    """The axes of a pool whose `auto_pad` says the size: runtimes leave out that dilated windows need more pads."""
+    dilations = op.ints_attr("dilations") or ()
+    is_same = op.str_attr("auto_pad", "NOTSET").startswith("SAME")
+    return [2 + k for k, dilation in enumerate(dilations) if dilation != 1] if is_same else ()
+
+
+def _rounded_factor(op: OnnxOp) -> Sequence[int]:
+    """The axes whose size times a factor is a whole number in one precision, and just less in another."""
+    place = len(op.inputs) - 1 if len(op.inputs) < RESIZE_SCALES + 1 else RESIZE_SCALES
+    scales, shape = op.input(place) if place else None, shape_of(op.operands[0].type) or ()
+    listed = op.properties.get("scales")
+    array = None if scales is None else constant_array(scales)
+    if array is None and isinstance(listed, DenseArrayBase):
+        array = np.array(list(listed.iter_values()), np.float32)
+    axes = op.ints_attr("axes") or range(len(shape))
+    if array is None or array.dtype != np.float32 or array.size != len(axes):
+        return ()
+    pairs = zip(axes, map(np.float32, array.reshape(-1)), strict=True)
+    sizes = ((axis % len(shape), shape[axis], factor) for axis, factor in pairs if shape)
+    return [
+        k
+        for k, size, factor in sizes
+        if size > 0 and floor(float(factor) * size) != int(factor * np.float32(size))
+    ]
+
+
+RESIZE_SCALES = 2
+"""The place of the factors of a Resize from opset 11 on; before, and of an Upsample, they are last."""
 
 
 def _same(op: OnnxOp, known: Known) -> Sequence[Element] | None:
@@ -176,6 +227,12 @@ SHAPED: dict[tuple[str, str], Shaped] = {
 }
 
 LOSES_SIZES: dict[tuple[str, str], LosesSizes] = {("", "CenterCropPad"): LosesSizes()}
+
+DOUBTFUL: dict[tuple[str, str], Doubtful] = {
+    ("", "ConvTranspose"): Doubtful(_padded_result),
+    **{("", name): Doubtful(_dilated_pool) for name in ("AveragePool", "LpPool", "MaxPool")},
+    **{("", name): Doubtful(_rounded_factor) for name in ("Resize", "Upsample")},
+}
 
 UNINFERRED: dict[tuple[str, str], Promise] = {
     ("", "GroupNormalization"): KeepsType(),

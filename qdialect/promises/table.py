@@ -21,7 +21,7 @@ from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
-from qdialect.promises.shapes import LOSES_SIZES, SHAPED, UNINFERRED
+from qdialect.promises.shapes import DOUBTFUL, LOSES_SIZES, SHAPED, UNINFERRED
 from qdialect.promises.sizes import COUNTS, FILLED, SHAPES
 from qdialect.promises.views import VIEWS
 from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
@@ -46,6 +46,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     MEANINGS,
     SHAPED,
     UNINFERRED,
+    DOUBTFUL,
     LOSES_SIZES,
     SHAPES,
     FILLED,
