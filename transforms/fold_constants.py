@@ -1,11 +1,12 @@
 """
-Evaluate ops that depend on constants alone.
+Evaluate ops that depend on constants alone, and on the types of other values.
 
     qcast(constant)           ->  quantized constant
     op(constant, constant..)  ->  constant
     QuantizeLinear(op(DequantizeLinear(constant), ..))  ->  constant
     If(true) {yield a} {yield b}  ->  a
     Range([a], [b], [c])      ->  Range(a, b, c)      onnxruntime refuses constant lists of one in the place of numbers
+    CastLike(x, y)            ->  Cast(x) {to = type of y}      of y the type alone is read
     f(Gather(table, i))       ->  Gather(f(table), i)       f elementwise, the same for each row, in f32
 
 Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
@@ -31,7 +32,7 @@ from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer_unknown
 from qdialect.patterns.computing import compute_constants
-from qdialect.patterns.constants import FoldBranch, QuantizeConstant, ReadConstant, ReadNumber
+from qdialect.patterns.constants import ConvertTo, FoldBranch, QuantizeConstant, ReadConstant, ReadNumber
 from qdialect.patterns.moves import keeps_order, reshape_sizes
 from qdialect.promises.arithmetic import Converts
 from qdialect.promises.control import Carries
@@ -160,7 +161,7 @@ class FoldConstantsPass(RewritePass):
     name = "fold-constants"
     exactness = Exactness.EXACT
     rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
-    pattern_types = (QuantizeConstant, ReadConstant, ReadNumber, FoldBranch, ComputeTable)
+    pattern_types = (QuantizeConstant, ReadConstant, ReadNumber, ConvertTo, FoldBranch, ComputeTable)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         left = compute_constants(op)

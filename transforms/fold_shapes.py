@@ -30,8 +30,8 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer, is_list, learn_sizes
 from qdialect.onnx_io.sizes import Sizes
 from qdialect.patterns.computing import Computation
-from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
+from qdialect.promises.typed import SizesOnly
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 

@@ -47,7 +47,7 @@ from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, settle_written, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing
 from qdialect.promises.control import Carries
-from qdialect.promises.layout import SizesOnly
+from qdialect.promises.typed import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.passes import Pass
 from qdialect.targets import Target, target

@@ -9,19 +9,21 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp
-from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_tensor import TensorAttr, TensorData, from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     BY_NUMPY,
+    StringType,
     element_of,
     onnx_element,
     stored_type,
@@ -33,6 +35,7 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import one_line
 from qdialect.promises.base import Commutes
+from qdialect.promises.typed import stand_in, type_alone
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -255,9 +258,17 @@ def _module_of(op: Operation) -> ModuleOp | FunctionOp:
     return scope
 
 
+def _blank(type: TensorType[Attribute]) -> TensorAttr:
+    """A tensor of a type, of zeros or empty strings."""
+    if isinstance(type.element_type, StringType):
+        return TensorAttr(TensorData(type, strings=(b"",) * prod(type.get_shape())))
+    return from_array(np.zeros(type.get_shape(), BY_ATTRIBUTE[type.element_type].dtype))
+
+
 def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
     """
-    A separate module of `ops`, which depend on constants alone. Quantized types become their storage types.
+    A separate module of `ops`, which depend on constants and on types of values alone. Quantized types become their
+    storage types.
 
     Elements of less than a byte that are only moved become bytes. Its outputs are called `o0`, `o1`, ... in the order
     of `outputs`.
@@ -278,8 +289,16 @@ def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
                 copy = ConstantOp.of(tensor)
                 block.add_op(copy)
                 copies[operand] = copy.results[0]
+        operands: list[SSAValue] = []
+        for place, operand in enumerate(op.operands):
+            if operand not in copies and place in type_alone(op):  # no element of it is read
+                zeros = ConstantOp.of(_blank(stand_in(op, place)))
+                block.add_op(zeros)
+                operands.append(zeros.results[0])
+            else:
+                operands.append(copies[operand])
         new = op.__class__.create(
-            operands=[copies[o] for o in op.operands],
+            operands=operands,
             result_types=[moved(t) for t in op.result_types],
             properties=op.properties,
         )

@@ -1,7 +1,9 @@
 """
-Constant folding: ops that depend on constants alone, evaluated by onnxruntime without optimization.
+Constant folding: ops that depend on constants and on types of values alone, evaluated by onnxruntime without
+optimization.
 
-Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
+Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. A result whose
+size is not known before, as of NonZero, is computed of operands of at most `SMALL_RESULT`.
 """
 # Around the driver: constants take over the names of folded ops; no op that computes at run time changes.
 
@@ -17,6 +19,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
+    SequenceType,
     onnx_element,
     quantized_of,
     storage_element,
@@ -46,6 +49,7 @@ from qdialect.oracle import session
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.promises.copies import Copies
+from qdialect.promises.typed import type_alone
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import refresh_signatures
 from qdialect.rewriting.journal import is_kept, kept_because
@@ -61,6 +65,7 @@ LONGEST_LIST = 1 << 16
 """Elements."""
 
 
+UNSIZED = Blocked("result-size", "the size of the result is not known, so the result is not folded")
 TOGETHER = Blocked("results-grow", "all folded results together would take too much memory")
 
 
@@ -70,7 +75,14 @@ def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:
     return from_array(stored.astype(BY_ATTRIBUTE[storage_element(type)].dtype, copy=False))
 
 
+def _is_sequence(value: SSAValue) -> bool:
+    """True for a sequence of tensors: it is no constant, but known where the tensors that it is made of are."""
+    return isinstance(value.type, SequenceType)
+
+
 def _bytes(value: SSAValue) -> int | None:
+    if _is_sequence(value):
+        return 0  # of tensors that are counted where they come from
     shape = static_shape(value)
     if shape is None:
         return None
@@ -79,11 +91,15 @@ def _bytes(value: SSAValue) -> int | None:
 
 
 def _computable(op: Operation, known: Container[SSAValue]) -> TypeGuard[OnnxOp]:
-    """True if onnxruntime can compute an op from `known` values alone."""
+    """True if onnxruntime can compute an op from `known` values, and from the types of others."""
     if type(op) is ConstantOp or not isinstance(op, OnnxOp) or op.SCHEMA is None:
         return False
-    if not op.operands or op.regions or any(o not in known for o in op.operands):
+    if op.regions or (not op.operands and not any(map(_is_sequence, op.results))):
         return False
+    if any(o not in known for o in op.operands):
+        typed = type_alone(op)
+        if not typed or any(o not in known for k, o in enumerate(op.operands) if k not in typed):
+            return False
     promise = op.get_trait(Commutes)
     quantized = any(quantized_of(v.type) for v in (*op.operands, *op.results))
     return op.has_trait(Pure) and (not quantized or bool(promise and promise.moves_storage))
@@ -109,8 +125,9 @@ def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
         return kept_because(op)
     sizes = [_bytes(r) for r in op.results]
     if any(s is None for s in sizes):
-        return Blocked("result-size", "the size of the result is not known, so the result is not folded")
-    limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in op.operands))
+        return UNSIZED
+    read = (o for k, o in enumerate(op.operands) if k not in type_alone(op))
+    limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in read))
     if sum(s or 0 for s in sizes) > limit:
         return Blocked("result-grows", f"the result would take more than {limit} bytes")
     return True
@@ -129,7 +146,7 @@ def _long_list(op: OnnxOp) -> bool:
 
 def _renamed(op: OnnxOp) -> list[ConstantOp]:
     """The constant for an op that only changes a constant's shape or name, sharing its bytes. Empty for other ops."""
-    tensor = constant(op.operands[0])
+    tensor = constant(op.input(0))
     promise = op.get_trait(Commutes)
     shape = static_shape(op.results[0])
     if tensor is None or promise is None or not promise.keeps_order or shape is None:
@@ -241,7 +258,8 @@ class Computation:
             if can is True:
                 self._dequantized.add(op)
         elif can is not True:
-            self.left[op] = can
+            if can is not UNSIZED or not self._measures(op):
+                self.left[op] = can
         elif not self._affords(op) or _long_list(op):
             self.left[op] = can = TOGETHER
         if can is True:
@@ -257,6 +275,42 @@ class Computation:
             self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
         self._budget -= sum(_bytes(r) or 0 for r in op.results)
         return self._budget >= 0
+
+    def _measures(self, op: OnnxOp) -> bool:
+        """Compute at once an op of small constants whose result has a size that only its elements say."""
+        ops = self._made_of(op)
+        tensors = dict.fromkeys(o for one in ops for o in one.operands if not _is_sequence(o))
+        sizes = [_bytes(o) for o in tensors if o in self._known]
+        if any(size is None for size in sizes) or sum(size or 0 for size in sizes) > SMALL_RESULT:
+            return False
+        self.compute([o for o in tensors if self.is_waiting(o)])
+        if not all(
+            constant(o) is not None or _is_sequence(o) or k in type_alone(one)
+            for one in ops
+            for k, o in enumerate(one.operands)
+        ):
+            return False
+        try:
+            values = session.evaluate(ops, op.results)
+        except UserError:
+            return False
+        if sum(value.data.nbytes for value in values.values()) > SMALL_RESULT:
+            return False
+        self._known.update(_substitute(op, [ConstantOp.of(values[r]) for r in op.results]))
+        return True
+
+    def _made_of(self, op: OnnxOp) -> list[OnnxOp]:
+        """`op`, and in front of it the ops that make the sequences that it reads."""
+        ops: dict[OnnxOp, None] = {op: None}
+        pending = [op]
+        while pending:
+            for operand in pending.pop().operands:
+                maker = operand.owner
+                if _is_sequence(operand) and isinstance(maker, OnnxOp) and operand in self._known:
+                    ops.pop(maker, None)
+                    ops[maker] = None
+                    pending.append(maker)
+        return list(ops)[::-1]
 
     def is_waiting(self, value: SSAValue) -> bool:
         """True if a value can be computed and has not been yet."""
@@ -289,7 +343,10 @@ class Computation:
             constants = _renamed(op) or _quantized(op)
             if constants:
                 new += _substitute(op, constants)
-            elif all(o in computed or constant(o) is not None for o in op.operands):  # else one has failed
+            elif all(
+                o in computed or constant(o) is not None or k in type_alone(op)
+                for k, o in enumerate(op.operands)
+            ):  # else one has failed
                 computable.append(op)
                 computed.update(op.results)
         inside = set(computable)
@@ -297,6 +354,7 @@ class Computation:
             op
             for op in computable
             if op not in self._dequantized
+            and not any(map(_is_sequence, op.results))
             and any(u.operation not in inside for r in op.results for u in r.uses)
         ]
         values = _values(computable, needed, self.left) if needed else {}

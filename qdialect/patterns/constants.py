@@ -8,16 +8,19 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
+from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
-from qdialect.dialects.onnx_types import expressed_type, quantized_of
+from qdialect.dialects.onnx_types import expressed_type, onnx_element, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, constant_array, is_constant, real_constant, static_shape
 from qdialect.onnx_io.shapes import infer
+from qdialect.ops.generated import op_named
 from qdialect.patterns.computing import MAX_GROWTH, foldable, quantized_constant, run_beside
+from qdialect.promises.arithmetic import ConvertsLike
 from qdialect.promises.control import Carries
 from qdialect.promises.defaults import TakesNumbers
 from qdialect.reasons import Blocked, unblocked
@@ -106,6 +109,19 @@ class ReadNumber(OnTrait[TakesNumbers]):
             if value in numbers:
                 rewriter.set_operand(op, place, numbers[value].results[0])
         infer(op)
+
+
+class ConvertTo(OnTrait[ConvertsLike]):
+    """A conversion to the element type of a value: one to that type, which does not read the value."""
+
+    def match(self, op: OnnxOp, promise: ConvertsLike, rewriter: Rewriter, /) -> None:
+        element = onnx_element(expressed_type(op.operands[promise.place].type))
+        if element is None:
+            return
+        attributes = {**op.onnx_attributes, "to": int_attr(element.number)}
+        new = op_named("", "Cast").build([op.operands[0]], [op.results[0].type], attributes)
+        new.location = op.location
+        rewriter.replace(op, [new])
 
 
 class FoldBranch(OnTrait[Carries]):

@@ -56,6 +56,13 @@ class Converts(Promise):
 
 
 @dataclass(frozen=True)
+class ConvertsLike(Promise):
+    """The op converts its first operand to the element type of another."""
+
+    place: int
+
+
+@dataclass(frozen=True)
 class Bounds(Promise):
     """The op limits its operand to a range."""
 
@@ -188,6 +195,7 @@ ARITHMETIC: dict[tuple[str, str], Promise] = {
     ("", "Sub"): Shifts(inverse=True),
     ("", "Round"): Rounds(),
     ("", "Cast"): Converts(),
+    ("", "CastLike"): ConvertsLike(1),
     ("", "Clip"): Bounds(_clip),
     ("", "Max"): Bounds(_bound(lower=True)),
     ("", "Min"): Bounds(_bound(lower=False)),

@@ -175,7 +175,7 @@ COPIES: dict[tuple[str, str], Copies] = {
     ("", "Flatten"): Copies(_sized),
     ("", "CenterCropPad"): Copies(_sized),
     ("", "Transpose"): Copies(_transpose),
-    ("", "Cast"): Copies(_cast),
+    **{("", name): Copies(_cast) for name in ("Cast", "CastLike", "OptionalGetElement")},
     ("", "Slice"): Copies(_slice),
     ("", "Pad"): Copies(_pad),
     ("", "Expand"): Copies(_expand),

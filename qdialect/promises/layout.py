@@ -344,10 +344,6 @@ def order_of(op: Operation | Block | None) -> tuple[int, ...] | None:
     return promise.order(op) if promise is not None and isinstance(op, OnnxOp) else None
 
 
-class SizesOnly(Promise):
-    """The op reads its operand's shape and no element."""
-
-
 @dataclass(frozen=True)
 class Cuts(Promise):
     """The op cuts its first operand along one axis; the parts are its results, in order."""
@@ -363,7 +359,5 @@ def _cut_along(op: OnnxOp) -> int | None:
 
 MOVES: dict[tuple[str, str], Promise] = {
     ("", "Split"): Cuts(_cut_along),
-    ("", "Shape"): SizesOnly(),
-    ("", "Size"): SizesOnly(),
     ("", "Transpose"): Permutes(_order),
 }

@@ -203,7 +203,7 @@ class HiddenStates(Promise):
 
 
 SAME = (
-    "BatchNormalization Cast DequantizeLinear Dropout DynamicQuantizeLinear GroupNormalization Identity "
+    "BatchNormalization Cast CastLike DequantizeLinear Dropout DynamicQuantizeLinear GroupNormalization Identity "
     "InstanceNormalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization Not QuantizeLinear "
     "RMSNormalization Softmax"
 )

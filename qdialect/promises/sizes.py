@@ -276,7 +276,7 @@ COUNTS: dict[tuple[str, str], Counts] = {
     ("", "Shape"): Counts(_shape),
     ("", "Size"): Counts(_size),
     **{("", name): Counts(_same) for name in ("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze")},
-    ("", "Cast"): Counts(_cast),
+    **{("", name): Counts(_cast) for name in ("Cast", "CastLike")},
     ("", "Gather"): Counts(_gather),
     ("", "Slice"): Counts(_slice),
     ("", "Transpose"): Counts(_transpose),

@@ -23,6 +23,7 @@ from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
 from qdialect.promises.shapes import DOUBTFUL, LOSES_SIZES, SHAPED, UNINFERRED
 from qdialect.promises.sizes import COUNTS, FILLED, SHAPES
+from qdialect.promises.typed import TYPED
 from qdialect.promises.views import VIEWS
 from qdialect.promises.weight_only import ADDS_ROW, COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
@@ -37,6 +38,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     RESULTS,
     LAYOUT,
     MOVES,
+    TYPED,
     VIEWS,
     COPIES,
     INTERPOLATES,

@@ -13,7 +13,7 @@ from qdialect.ir.values import static_shape
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
-from qdialect.promises.layout import SizesOnly
+from qdialect.promises.typed import SizesOnly
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 

@@ -133,15 +133,56 @@ func.func @unmoved_quantized_sum() -> tensor<2x!quant.uniform<i8:f32, 0.25:3>> {
   func.return %y : tensor<2x!quant.uniform<i8:f32, 0.25:3>>
 }
 
-// Nothing is computed: nobody knows how large the result is.
+// The elements alone say how large the result is: it is computed if the operands are small, also through a sequence.
+
+// CHECK-LABEL: func.func @size_of_elements(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1xi64>>} : () -> tensor<1x1xi64>
+// CHECK-NEXT: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0, 0.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[Z]]
+func.func @size_of_elements() -> (tensor<1x?xi64>, tensor<?xf32>) {
+  %a = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.NonZero(%a) : (tensor<2xf32>) -> tensor<1x?xi64>
+  %s = onnx.SequenceConstruct(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> !onnx.seq<tensor<2xf32>>
+  %z = onnx.ConcatFromSequence(%s) {axis = 0 : i64} : (!onnx.seq<tensor<2xf32>>) -> tensor<?xf32>
+  func.return %y, %z : tensor<1x?xi64>, tensor<?xf32>
+}
+
+// Of a value the type alone is read.
+
+// CHECK-LABEL: func.func @type_alone(
+// CHECK-DAG: onnx.Constant() {value = #onnx.tensor<[1.0, 0.0, 0.0, 1.0] : tensor<2x2xf64>>}
+// CHECK-DAG: onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf64>>}
+// CHECK: onnx.Cast(%{{.*}}) {to = 11 : i64} : (tensor<?xi32>) -> tensor<?xf64>
+func.func @type_alone(%x: tensor<2x2xf64>, %n: tensor<?xi32>) -> (tensor<2x2xf64>, tensor<2xf64>, tensor<?xf64>) {
+  %a = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %r = onnx.Neg(%x) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+  %e = onnx.EyeLike(%r) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+  %c = onnx.CastLike(%a, %r) : (tensor<2xf32>, tensor<2x2xf64>) -> tensor<2xf64>
+  %l = onnx.CastLike(%n, %r) : (tensor<?xi32>, tensor<2x2xf64>) -> tensor<?xf64>
+  func.return %e, %c, %l : tensor<2x2xf64>, tensor<2xf64>, tensor<?xf64>
+}
+
+// The sizes of the value are not known, or it may be absent.
+
+// CHECK-LABEL: func.func @unmoved_type(
+// CHECK: onnx.EyeLike(
+// CHECK: onnx.OptionalHasElement(
+func.func @unmoved_type(%x: tensor<?x?xf32>, %o: !onnx.optional<tensor<2xf32>>) -> (tensor<?x?xf32>, tensor<i1>) {
+  %e = onnx.EyeLike(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %h = onnx.OptionalHasElement(%o) : (!onnx.optional<tensor<2xf32>>) -> tensor<i1>
+  func.return %e, %h : tensor<?x?xf32>, tensor<i1>
+}
+
+// Nothing is computed: nobody knows how large the result is, and it is larger than what is computed to see.
 
 // CHECK-LABEL: func.func @unmoved_result_size(
 // CHECK: onnx.NonZero(
-func.func @unmoved_result_size() -> tensor<1x?xi64> {
-  %a = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+func.func @unmoved_result_size() -> tensor<2x?xi64> {
+  %n = onnx.Constant() {value = #onnx.tensor<[100, 100] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a = onnx.ConstantOfShape(%n) {value = #onnx.tensor<[1] : tensor<1xi8>>} : (tensor<2xi64>) -> tensor<100x100xi8>
   // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so the result is not folded [fold-constants: result-size]}}
-  %y = onnx.NonZero(%a) : (tensor<2xf32>) -> tensor<1x?xi64>
-  func.return %y : tensor<1x?xi64>
+  %y = onnx.NonZero(%a) : (tensor<100x100xi8>) -> tensor<2x?xi64>
+  func.return %y : tensor<2x?xi64>
 }
 
 // Nothing is computed: a few bytes would become 400 kB.
