@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -111,10 +112,13 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
 
 
 def _known_type(value: SSAValue) -> UniformType | None:
-    """The per-tensor type whose stored integers `value` is; None if unknown."""
+    """
+    The per-tensor type whose stored integers `value` is; None if unknown. In f32, as the rescaled sum is, also of
+    integers that a cast in half precision gives: of the same scale.
+    """
     source = under(value, StorageCastOp)
     type = None if source is None else quantized_of(source.type)
-    return type if type is not None and type.is_per_tensor else None
+    return type.replace(expressed=f32) if type is not None and type.is_per_tensor else None
 
 
 def _zero_points(value: SSAValue | None) -> Array | None:
@@ -156,6 +160,8 @@ def _types(op: OnnxOp, linear: Linear | None, factor: Array) -> tuple[UniformTyp
         return x, UniformType.per_tensor(w_storage, np.float32(scales), int(w_zero))
     axis = None if linear is None else linear.weight_axis(op)
     if axis is None:
+        if rank_of(op.operands[1]) == 1:
+            return Blocked("scale-shape", "the weight is a vector, which has one scale for all products")
         return Blocked("unknown-rank", "the rank of the weight is not known")
     count = max(scales.size, w_zero.size)
     return x, UniformType.along(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -10,7 +12,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of
 from qdialect.dialects.quant import BYTE_BITS, UniformType
 from qdialect.ir.build import read_as
-from qdialect.ir.values import constant, is_constant, real_constant
+from qdialect.ir.values import constant, is_constant, rank_of, real_constant
 from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
 from qdialect.promises.affine import Affine, AffineMap
 from qdialect.promises.elementwise import Adds
@@ -21,17 +23,26 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
 
-def _adding(value: SSAValue) -> tuple[OnnxOp, int] | None:
-    """The node that defines the value and can add a bias to it, and the bias's place; None if it cannot."""
+class _Adding(NamedTuple):
+    """A node that can add a bias to its product."""
+
+    node: OnnxOp
+    place: int
+    """Of the bias."""
+    weight: SSAValue | None
+
+
+def _adding(value: SSAValue) -> _Adding | None:
+    """The node that defines the value and can add a bias to it; None if it cannot."""
     node = value.op if isinstance(value, OpResult) else None
     if not isinstance(node, OnnxOp):
         return None
     if (row := node.get_trait(AddsRow)) is not None:
-        return (node, row.place) if node.input(row.place) is None else None
+        return _Adding(node, row.place, node.input(1)) if node.input(row.place) is None else None
     operands = reading(node) if node.get_trait(QOperator) is not None else None
     if not isinstance(operands, Reading) or not operands.kernel.adds or operands.bias is not None:
         return None
-    return node, len(operands.kernel.inputs.split())
+    return _Adding(node, len(operands.kernel.inputs.split()), operands.operands[1])
 
 
 class AddInKernel(OnTrait[Adds]):
@@ -44,9 +55,10 @@ class AddInKernel(OnTrait[Adds]):
                 continue
             if not product.has_one_use():
                 return SECOND_CONSUMER
-            row = unblocked(_row(bias, product))
-            (node, place), constants = adding, [*row]
-            inputs: list[SSAValue | None] = [node.input(k) for k in range(place)]
+            if adding.weight is not None and rank_of(adding.weight) == 1:  # the result's last axis is of rows
+                return Blocked("bias-shape", "the weight is a vector, which has no columns to add a bias to")
+            node, constants = adding.node, unblocked(_row(bias, product))
+            inputs: list[SSAValue | None] = [node.input(k) for k in range(adding.place)]
             inputs.append(constants[-1].results[0] if constants else bias)
             new = node.__class__.build(inputs, [op.results[0].type], node.onnx_attributes)
             rewriter.replace(op, [*constants, new])
