@@ -9,10 +9,12 @@ Evaluate ops that depend on constants alone, and on the types of other values.
     CastLike(x, y)            ->  Cast(x) {to = type of y}      of y the type alone is read
     f(Gather(table, i))       ->  Gather(f(table), i)       f elementwise, the same for each row, in f32
 
-Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
-constant is kept: folding it would undo the quantization, unless the result is quantized again. So are ops whose
-result has more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. An If with a constant condition
-is replaced by its branch. A table is replaced by the computed table if the file does not grow.
+Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A weight that
+becomes a constant is packed by onnxruntime unless it is told not to, and a product of one row then sums in another
+order. A dequantize of a constant is kept: folding it would undo the quantization, unless the result is quantized
+again. So are ops whose result has more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. An If
+with a constant condition is replaced by its branch. A table is replaced by the computed table if the file does not
+grow.
 """
 
 from collections.abc import Set as AbstractSet

@@ -3,7 +3,8 @@ Turn initializers that are also graph inputs into constants.
 
     main(%x, %w = default)  ->  main(%x), %w a constant
 
-Exact for every caller that leaves the default alone; an input that only old exporters listed is no input.
+Exact for every caller that leaves the default alone; an input that only old exporters listed is no input. onnxruntime
+packs a constant weight unless told not to, and then sums a product of one row in another order.
 """
 # Around the driver: arguments and signatures are no operations; their users change through the driver.
 

@@ -5,7 +5,8 @@ Quantize the float operand of an op that joins it with a quantized branch, so th
     join(dcast(a), f(x)), f in [l, h]   ->  join(dcast(a), dcast(qcast(f(x)) : [l, h]))
 
 Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor whose
-range has both signs (one that clamps at 0 may replace a Relu), or cover the known range of f.
+range has both signs, or the sign of all elements (one that clamps at 0 may replace a Relu), or cover the known range
+of f.
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.exactness import Exactness
 from qdialect.ir.values import is_float32
 from qdialect.promises.elementwise import Joins, KnownRange
+from qdialect.promises.ranges import ALL, Interval, range_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -39,9 +41,12 @@ def _pair_on(value: SSAValue) -> UniformType | None:
     return None
 
 
-def _is_one_sided(type: UniformType) -> bool:
-    """True if a type expresses no number below 0, or none above, in some channel."""
-    return bool(np.any(type.zero_points <= type.storage.low) or np.any(type.zero_points >= type.storage.high))
+def _is_one_sided(type: UniformType, within: Interval = ALL) -> bool:
+    """True if a type expresses no number below 0, or none above, in some channel, and an interval has such."""
+    low, high = within
+    no_negative = np.any(type.zero_points <= type.storage.low)
+    no_positive = np.any(type.zero_points >= type.storage.high)
+    return bool((no_negative and low < 0) or (no_positive and high > 0))
 
 
 def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
@@ -64,7 +69,7 @@ class QuantizeBranch(OnTrait[Joins]):
                 continue
             type = _pair_on(value)
             known = value.op.get_trait(KnownRange) if isinstance(value, OpResult) else None
-            if type is not None and known is None and _is_one_sided(type):
+            if type is not None and known is None and _is_one_sided(type, range_of(value)):
                 blocked = ONE_SIDED
                 continue
             if type is None and known is not None and others and others[0].element_type.is_per_tensor:

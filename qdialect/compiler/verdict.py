@@ -142,6 +142,8 @@ class Verdict:
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
         rows += [f"'{name}' stays float: {why}" for name, why in self._report.float_ends.items()]
+        rounded = (one.blocked for one in self._report.remarks if one.blocked.id == "input-rounded")
+        rows += [f"{one.message}; {one.fix} [{one.id}]" for one in rounded]
         return rows if self._report.calibrated else rows + self.unquantized()
 
     def unquantized(self) -> list[str]:

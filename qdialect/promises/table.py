@@ -19,6 +19,7 @@ from qdialect.promises.linear import INTEGERS, LINEAR
 from qdialect.promises.monotone import MONOTONE, REDUCES
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.ranges import RANGES
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
 from qdialect.promises.shapes import DOUBTFUL, LOSES_SIZES, SHAPED, UNINFERRED
@@ -36,6 +37,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     CASTS,
     JOINS,
     RESULTS,
+    RANGES,
     LAYOUT,
     MOVES,
     TYPED,

@@ -100,6 +100,23 @@ func.func @unmoved_one_sided(%x: tensor<2x3xf32>, %a: tensor<2x3x!u>) -> (tensor
   func.return %y, %q, %z, %p : tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>
 }
 
+// No element is negative: a type without negatives fits.
+
+// CHECK-LABEL: func.func @not_negative(
+// CHECK: %[[S:.*]] = onnx.Add(
+// CHECK: quant.qcast %[[S]]
+// CHECK: quant.qcast %[[S]]
+// CHECK: onnx.Add(
+func.func @not_negative(%a: tensor<2x3x!u>, %x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>) {
+  %r = quant.dcast %a : tensor<2x3x!u> to tensor<2x3xf32>
+  %p = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = onnx.Mul(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = onnx.Add(%p, %m) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  %y = onnx.Add(%r, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y, %q : tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
 // The sibling has a scale for each channel: what would be one for a range?
 
 // CHECK-LABEL: func.func @unmoved_per_axis(

@@ -17,6 +17,19 @@ func.func @conv(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x4x5xf32> {
 
 // -----
 
+// A binary weight has scale 1 whatever its inputs are.
+
+// CHECK-LABEL: func.func @unmoved_weight_of_signs
+// CHECK-NOT: quant.qcast
+func.func @unmoved_weight_of_signs(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x4x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -1, 1, 0, 1, -1] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1x!quant.uniform<i8:f32, 1.0>>
+  %r = quant.dcast %w : tensor<3x2x1x1x!quant.uniform<i8:f32, 1.0>> to tensor<3x2x1x1xf32>
+  %y = onnx.Conv(%x, %r) : (tensor<1x2x4x5xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x4x5xf32>
+  func.return %y : tensor<1x3x4x5xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @unmoved_weight_of_another_scale
 // CHECK-NOT: quant.qcast
 func.func @unmoved_weight_of_another_scale(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x4x5xf32> {

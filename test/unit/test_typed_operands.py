@@ -191,3 +191,24 @@ def test_diagonal_of_more_than_a_constant_may_take_stays(tmp_path: Path) -> None
     module = qdialect.load(tmp_path / "in.onnx")
     report = qdialect.compile(module)
     assert any(remark.blocked.id == "result-grows" for remark in report.remarks)
+
+
+@pytest.mark.parametrize("frozen", [False, True], ids=["turned", "overridable"])
+@pytest.mark.parametrize("op", ["MatMul", "Gemm"])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_weight_that_becomes_constant_gives_the_same_bits(
+    op: str, rows: int, frozen: bool, tmp_path: Path
+) -> None:
+    """In sessions that pack no weights: packed ones are summed in another order where there is one row."""
+    shape = (64, 32) if frozen else (32, 64)
+    nodes = [] if frozen else [node("Transpose", ["w"], ["t"], perm=[1, 0])]
+    nodes.append(node(op, ["x", "w" if frozen else "t"], ["y"]))
+    inputs = {"x": [rows, 64], **({"w": list(shape)} if frozen else {})}
+    model = onnx_model(nodes, inputs, {"y": [rows, 32]}, {"w": RNG.normal(size=shape).astype(np.float32)})
+    onnx.save(model, tmp_path / "in.onnx")
+    module = qdialect.load(tmp_path / "in.onnx")
+    qdialect.compile(module, exactness="exact")
+    qdialect.save(module, tmp_path / "out.onnx")
+    feeds = {"x": RNG.normal(size=(rows, 64)).astype(np.float32)}
+    right, ours = session.run(model, feeds)[0], session.run(str(tmp_path / "out.onnx"), feeds)[0]
+    assert right.tobytes() == ours.tobytes()
