@@ -265,6 +265,19 @@ def _blank(type: TensorType[Attribute]) -> TensorAttr:
     return from_array(np.zeros(type.get_shape(), BY_ATTRIBUTE[type.element_type].dtype))
 
 
+def _operands(op: OnnxOp, copies: Mapping[SSAValue, SSAValue], block: Block) -> list[SSAValue]:
+    """The operands of a copy of `op`; tensors of zeros, added to `block`, where no element is read."""
+    operands: list[SSAValue] = []
+    for place, operand in enumerate(op.operands):
+        if operand in copies or place not in type_alone(op):
+            operands.append(copies[operand])
+            continue
+        zeros = ConstantOp.of(_blank(stand_in(op, place)))
+        block.add_op(zeros)
+        operands.append(zeros.results[0])
+    return operands
+
+
 def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
     """
     A separate module of `ops`, which depend on constants and on types of values alone. Quantized types become their
@@ -289,16 +302,8 @@ def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
                 copy = ConstantOp.of(tensor)
                 block.add_op(copy)
                 copies[operand] = copy.results[0]
-        operands: list[SSAValue] = []
-        for place, operand in enumerate(op.operands):
-            if operand not in copies and place in type_alone(op):  # no element of it is read
-                zeros = ConstantOp.of(_blank(stand_in(op, place)))
-                block.add_op(zeros)
-                operands.append(zeros.results[0])
-            else:
-                operands.append(copies[operand])
         new = op.__class__.create(
-            operands=operands,
+            operands=_operands(op, copies, block),
             result_types=[moved(t) for t in op.result_types],
             properties=op.properties,
         )
