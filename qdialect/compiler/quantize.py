@@ -69,6 +69,7 @@ RANDOM_SAMPLES = 8
 MOST_PLANS = 4
 """Greatest number of further plans, each without the nodes that the one before had no integer form of."""
 NO_OP = "no op is faster in integers"
+NO_LAYER = "nothing to quantize: no layer has float weights"
 FOR_OTHERS = (
     "form: qdq, for runtimes that fuse Q/DQ pairs; in onnxruntime it may be slower than the float model"
 )
@@ -123,8 +124,8 @@ class Quantized:
         lines: list[str] = []
         if self.profile.random:
             lines.append("warning: random data does not calibrate, do not use the result")
-        if self.floating == NO_OP and not self.layers:
-            return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
+        if self.floating == NO_LAYER:
+            return [*lines, f"{NO_LAYER}; the model is compiled as it is"]
         if self.floating:
             some = self.report.totals.integer
             every = "no other layer is quantized" if some else "every layer stays in float"
@@ -287,7 +288,8 @@ def quantize_module(
     done.report.calibrated = True
     floating = _why_float(planned, options, calibration)
     if floating == NO_OP:
-        floating = unprofiled(prepared, count_layers(prepared, candidates)) or _without_form(planned.missing)
+        count = count_layers(prepared, candidates)
+        floating = unprofiled(prepared, count) or (_without_form(planned.missing) if count else NO_LAYER)
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates, feeds, is_apart=is_apart)

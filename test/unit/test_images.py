@@ -133,12 +133,15 @@ def test_arrays_are_not_normalized(tmp_path: Path, capsys: pytest.CaptureFixture
     model = write_model(tmp_path / "m.onnx", "NCHW")
     data = arrays(tmp_path, np.zeros((1, 3, HEIGHT, WIDTH), np.float32))
     refused(
-        ["--data", str(data), "--mean", "0.5"], model, "--mean and --std apply to image files only", capsys
+        ["--data", str(data), "--mean", "0.5"],
+        model,
+        "--mean, --std and --layout apply to image files only",
+        capsys,
     )
     refused(
         ["--data", "data:samples", "--std", "0.5"],
         model,
-        "--mean and --std apply to image files only",
+        "--mean, --std and --layout apply to image files only",
         capsys,
     )
 

@@ -139,7 +139,10 @@ def test_a_weight_only_model_is_counted_as_such(tmp_path: Path, capsys: pytest.C
 def test_an_integer_interface_says_what_its_integers_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path, out, report = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx"), tmp_path / "r.json"
     lines = said(capsys, "compile", path, "-o", out, "--integer-io", "--report", str(report))
-    assert lines[-1] == "'x' holds integers: scale 0.02, zero point 131"
+    assert lines[-2:] == [
+        "'x' holds integers: scale 0.02, zero point 131",
+        "'y' stays float: MatMul 'second' computes it",
+    ]
     assert json.loads(report.read_text())["interface"] == {"x": {"scale": 0.02, "zero_point": 131}}
     [entry] = onnx.load(out).metadata_props
     assert (entry.key, json.loads(entry.value)) == (
