@@ -84,6 +84,7 @@ def types_outside(op: OnnxOp) -> list[Attribute | None]:
             types[slot.result] = _common(alternatives)
             continue
         if len(alternatives) != 1:
+            types[slot.result] = _of_any_shape(alternatives)
             continue
         type = alternatives.pop()
         if not slot.stacked:
@@ -91,6 +92,13 @@ def types_outside(op: OnnxOp) -> list[Attribute | None]:
         elif isinstance(type, TensorType) and rounds is not None:
             types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
     return types
+
+
+def _of_any_shape(types: Collection[Attribute]) -> Attribute | None:
+    """The type of a tensor whose shape iterations may change: its elements are those of all; None if they disagree."""
+    elements = {element_of(type) for type in types}
+    element = elements.pop() if len(elements) == 1 else None
+    return None if element is None or element == ANY else UnrankedTensorType(element)
 
 
 def _common(types: Collection[Attribute]) -> Attribute | None:
