@@ -69,6 +69,12 @@ MATRICES = Blocked(
     "quantize the weight per tensor, or leave out its axes of size 1",
 )
 
+OVERFLOW = Blocked(
+    "scale-value",
+    "x_scale * w_scale, by which the kernel multiplies, is no float32 number",
+    "quantize the model again",
+)
+
 
 class LowerToKernel(OnTrait[Kernels]):
     """An op that computes, as the QOperator node of its promise."""
@@ -112,6 +118,8 @@ class LowerToKernel(OnTrait[Kernels]):
         if result is not None and not result.is_per_tensor:
             return Blocked("per-axis", "the result has a scale for each channel, the kernel takes one")
         if linear is not None:
+            if not np.isfinite(numerics.bias_scale(types[0].scales, types[1].scales)).all():
+                return OVERFLOW
             blocked = _bias_guard(op, kernel, types) or _sum_guard(op, types)
             if blocked is not None:
                 return blocked

@@ -216,8 +216,9 @@ def rescale(
 
 
 def bias_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
-    """x_scale * w_scale in float32: the scale of a linear op's accumulator, and so of its bias."""
-    return np.asarray(np.asarray(x_scale, np.float32) * np.asarray(w_scale, np.float32))
+    """x_scale * w_scale in float32: the scale of a linear op's accumulator, and so of its bias; inf beyond float32."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.asarray(x_scale, np.float32) * np.asarray(w_scale, np.float32))
 
 
 def sum_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
