@@ -7,6 +7,7 @@ Lower quantized types to QuantizeLinear and DequantizeLinear around float ops.
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
     g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves; the target does so too
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
+    op(Gather(table : T), w : U)  ->  op(DQ(Q(Gather(DQ(table)))), DQ(w))     op sums products; pairs stand around moves
     Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves then adjacent
 
 A quantize is written below an op that moves elements only if `hoist-quantize` would move it above again, so that a
@@ -47,6 +48,7 @@ from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter, settle_written, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing
 from qdialect.promises.control import Carries
+from qdialect.promises.linear import Linear
 from qdialect.promises.typed import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.passes import Pass
@@ -117,14 +119,16 @@ class _Expander:
         for k in quantized:
             operands[k] = at.above.get(k) or self._operand(op, op.operands[k], at)
         is_read = all(self._reals.is_read(op.operands[k]) for k in quantized)
+        source = self._reals.source(op)
         for cast in self._rebuild(op, operands):
-            self._reals.note(cast, at, is_read=is_read)
+            self._reals.note(cast, at, is_read=is_read, source=source)
 
     def _operand(self, op: OnnxOp, value: SSAValue, at: Standing) -> SSAValue:
         """The float op's operand in place of a quantized one."""
         if op.get_trait(SizesOnly) is not None:  # integers and real numbers have the same shape
             return value.owner.operands[0] if isinstance(value.owner, QuantizeOp | StorageCastOp) else value
-        return self._reals.without_pair(value, free=at.free) or self._dequantized(value, op)
+        product = op.get_trait(Linear) is not None
+        return self._reals.without_pair(value, free=at.free, product=product) or self._dequantized(value, op)
 
     def _rebuild(self, op: OnnxOp, operands: Sequence[SSAValue]) -> list[SSAValue]:
         """Build the float op; the quantizes of its results."""

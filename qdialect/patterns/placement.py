@@ -16,7 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.ir.values import under
+from qdialect.ir.values import is_constant, under
 from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
@@ -120,6 +120,21 @@ class Standing(NamedTuple):
     """True if the op may take real numbers without a pair of casts."""
 
 
+class Source(NamedTuple):
+    """What the elements are made of that an op moves."""
+
+    of_constants: bool
+    """True if some are those of a constant."""
+    looked_up: bool
+    """True if a run selects among them."""
+
+
+def _is_stored_constant(value: SSAValue) -> bool:
+    """True for integers of a constant under a storage cast."""
+    cast = value.owner
+    return isinstance(cast, StorageCastOp) and isinstance(cast.operands[0].owner, ConstantOp)
+
+
 class Reals:
     """Facts about real values while ops on quantized types are written between casts, operands before users."""
 
@@ -132,6 +147,10 @@ class Reals:
         """Keys of `_grid` that are dequantized graph inputs, at most moved: they need no quantize."""
         self._moved: set[SSAValue] = set()
         """Written quantizes of moved values: their integers are those that were moved, whatever Q(DQ(q)) would give."""
+        self._of_constants: set[SSAValue] = set()
+        """Keys of `_grid` with elements of dequantized constants, at most moved."""
+        self._looked_up: set[SSAValue] = set()
+        """Those of `_of_constants` that a run selects, as rows of a table."""
         self._computed: set[SSAValue] = set()
         """Results of computing ops: a quantize stands directly behind them, or behind their activations."""
 
@@ -146,7 +165,7 @@ class Reals:
         free = not (self._target.pairs_around_moves and on_grid)
         return Standing(above, True, not promise.selects, on_grid, free)
 
-    def note(self, cast: SSAValue, at: Standing, *, is_read: bool) -> None:
+    def note(self, cast: SSAValue, at: Standing, *, is_read: bool, source: Source) -> None:
         """Record the result of a written op and its quantize. is_read: it consists of integers of graph inputs."""
         value, type = under(cast, QuantizeOp), quantized_of(cast.type)
         if value is None or type is None:
@@ -156,6 +175,10 @@ class Reals:
             self._moved.add(cast)
             if is_read and at.keeps_integers:
                 self._read.add(value)
+            if source.of_constants:
+                self._of_constants.add(value)
+            if source.looked_up:
+                self._looked_up.add(value)
         if not at.moves or not self._computed.isdisjoint(at.above.values()):
             self._computed.add(value)
 
@@ -166,9 +189,30 @@ class Reals:
             return None
         return real if value in self._moved or settles(type) else None
 
-    def without_pair(self, value: SSAValue, *, free: bool) -> SSAValue | None:
-        """The real value that a float op may take for `value` without a pair of casts; None if it needs one."""
+    def source(self, op: OnnxOp) -> Source:
+        """What the quantized elements that `op` moves are made of."""
+        values = [value for value in op.operands if quantized_of(value.type) is not None]
+        exact = [self.exact(value) for value in values]
+        constants = [
+            real in self._of_constants or _is_stored_constant(value)
+            for value, real in zip(values, exact, strict=True)
+        ]
+        of_run = any(not is_constant(value) for value in op.operands if value not in values)
+        selected = any(real in self._looked_up for real in exact) or (any(constants) and of_run)
+        return Source(any(constants), selected)
+
+    def without_pair(self, value: SSAValue, *, free: bool, product: bool = False) -> SSAValue | None:
+        """
+        The real value that a float op may take for `value` without a pair of casts; None if it needs one.
+
+        product: True for an operand of an integer product. What it looks up in a table gets a pair: a runtime
+        dequantizes the table once, and would compute the product in float.
+        """
         exact = self.exact(value)
+        if product and self._target.pairs_around_moves and exact in self._looked_up:
+            type = quantized_of(value.type)
+            if type is not None and settles(type):
+                return None
         passes = free or exact in self._read or (exact is not None and self._is_read_past(exact.owner))
         return exact if passes else None
 

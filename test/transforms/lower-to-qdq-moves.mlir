@@ -81,3 +81,40 @@ func.func @wide(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
 }
 
 }
+
+// -----
+
+// What is looked up in a table gets a pair in front of a product: a runtime would dequantize the table, and compute in float.
+
+!i = !quant.uniform<i8:f32, 0.5>
+
+// CHECK-LABEL: func.func @table(
+// CHECK: %[[T:.*]] = onnx.DequantizeLinear(
+// CHECK: %[[G:.*]] = onnx.Gather(%[[T]],
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[G]],
+// CHECK-NEXT: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]],
+// CHECK: onnx.MatMul(%[[D]],
+// GENERIC-LABEL: func.func @table(
+// GENERIC: %[[G:.*]] = onnx.Gather(
+// GENERIC-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[G]],
+// GENERIC-NEXT: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]],
+// GENERIC: onnx.MatMul(%[[D]],
+func.func @table(%i: tensor<2xi64>) -> tensor<2x2xf32> {
+  %t = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2x!i>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!i>
+  %g = onnx.Gather(%t, %i) {axis = 0 : i64} : (tensor<3x2x!i>, tensor<2xi64>) -> tensor<2x2x!i>
+  %y = onnx.MatMul(%g, %w) : (tensor<2x2x!i>, tensor<2x2x!i>) -> tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}
+
+// Not in front of another op.
+
+// CHECK-LABEL: func.func @unmoved_table(
+// CHECK: %[[G:.*]] = onnx.Gather(
+// CHECK-NEXT: onnx.Sigmoid(%[[G]])
+func.func @unmoved_table(%i: tensor<2xi64>) -> tensor<2x2xf32> {
+  %t = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2x!i>
+  %g = onnx.Gather(%t, %i) {axis = 0 : i64} : (tensor<3x2x!i>, tensor<2xi64>) -> tensor<2x2x!i>
+  %y = onnx.Sigmoid(%g) : (tensor<2x2x!i>) -> tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}
