@@ -235,3 +235,80 @@ func.func @weight_in_blocks(%x: tensor<1x4x5x5xui8>) -> tensor<1x2x5x5xf32> {
   func.return %y : tensor<1x2x5x5xf32>
 }
 }
+
+// -----
+
+// A session would select among integers, whose order a negative scale turns round.
+
+// CHECK-LABEL: func.func @selected(
+// CHECK: %[[D:.*]] = onnx.DequantizeLinear(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[D]])
+// CHECK-NEXT: onnx.ArgMax(%[[S]])
+// CHECK-LABEL: func.func @unmoved_positive_scale(
+// CHECK: %[[D:.*]] = onnx.DequantizeLinear(
+// CHECK-NEXT: onnx.ArgMax(%[[D]])
+// GENERIC-LABEL: func.func @selected(
+// GENERIC-NOT: onnx.Sum
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @selected(%q: tensor<1x4xi8>) -> tensor<1x1xi64> {
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.05] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>} : () -> tensor<i8>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<1x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x4xf32>
+  %y = onnx.ArgMax(%d) {axis = 1 : i64} : (tensor<1x4xf32>) -> tensor<1x1xi64>
+  func.return %y : tensor<1x1xi64>
+}
+func.func @unmoved_positive_scale(%q: tensor<1x4xi8>) -> tensor<1x1xi64> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.05] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>} : () -> tensor<i8>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<1x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x4xf32>
+  %y = onnx.ArgMax(%d) {axis = 1 : i64} : (tensor<1x4xf32>) -> tensor<1x1xi64>
+  func.return %y : tensor<1x1xi64>
+}
+}
+
+// -----
+
+// A session counts the bias in steps of the product of the scales, of which one is 0; and it quantizes a float weight.
+
+// CHECK-LABEL: func.func @product(
+// CHECK: %[[S:.*]] = onnx.Sum(%w)
+// CHECK-NEXT: onnx.MatMul(%d, %[[S]])
+// CHECK-LABEL: func.func @float_weight(
+// CHECK: %[[G:.*]] = onnx.Gemm(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[G]])
+// CHECK-NEXT: onnx.QuantizeLinear(%[[S]],
+// CHECK-LABEL: func.func @unmoved_float_product(
+// CHECK: %[[M:.*]] = onnx.MatMul(
+// CHECK-NEXT: onnx.QuantizeLinear(%[[M]],
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+func.func @product(%q: tensor<2x3xi8>) -> tensor<2x2xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %k = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
+  %b = onnx.Constant() {value = #onnx.tensor<[0.5, -0.7] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
+  %w = onnx.DequantizeLinear(%k, %t, %z) : (tensor<3x2xi8>, tensor<f32>, tensor<i8>) -> tensor<3x2xf32>
+  %m = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %y = onnx.Add(%m, %b) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}
+func.func @float_weight(%q: tensor<2x3xi8>) -> tensor<2x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
+  %m = onnx.Gemm(%d, %w) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %y = onnx.QuantizeLinear(%m, %s, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
+  func.return %y : tensor<2x2xi8>
+}
+func.func @unmoved_float_product(%q: tensor<2x3xi8>) -> tensor<2x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %d = onnx.DequantizeLinear(%q, %s, %z) : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
+  %m = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %y = onnx.QuantizeLinear(%m, %s, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
+  func.return %y : tensor<2x2xi8>
+}
+}

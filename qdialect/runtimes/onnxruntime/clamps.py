@@ -17,7 +17,7 @@ from qdialect.promises.casts import (
 )
 from qdialect.promises.clamping import Clamp, are_alike
 from qdialect.reasons import SCALE_VALUE, Blocked
-from qdialect.runtimes.onnxruntime.casts import quantizes
+from qdialect.runtimes.onnxruntime.casts import brought_dequantize, quantizes
 from qdialect.targets import Target
 
 CLIP_ERROR = 2.0**-23
@@ -82,6 +82,12 @@ def _selects(op: OnnxOp) -> bool:
     """True if `op` selects among the elements of one tensor."""
     promise = op.get_trait(Commutes)
     return promise is not None and promise.selects and len(promise.operands(op)) == 1
+
+
+def odd_selection(op: OnnxOp, session: Target) -> int | None:
+    """0 for an op that selects among elements dequantized by a scale that is zero, negative or not finite."""
+    cast = brought_dequantize(op.operands[0], session) if _selects(op) else None
+    return 0 if cast is not None and dequantize_type(cast) == SCALE_VALUE else None
 
 
 def selects_among_narrow(op: OnnxOp, session: Target) -> int | None:

@@ -149,9 +149,23 @@ ODD_OPERAND = Rule(
     from_all=True,
     issue="https://github.com/microsoft/onnxruntime/issues/21176",
 )
+ODD_SELECTION = Rule(
+    "odd-selection",
+    "selects among integers, whose order a negative scale turns round, or finds no difference by a scale of zero",
+    "a Sum in front of the op",
+    finds=clamps.odd_selection,
+    issue="https://github.com/microsoft/onnxruntime/issues/21176",
+)
+ODD_PRODUCT = Rule(
+    "odd-product",
+    "fuses a product, with the Add of a bias behind it, into a kernel that counts the bias in steps of a scale that is "
+    "zero, negative or not finite",
+    "a Sum in front of the weight; of the activation if the weight is float",
+    finds=weights.odd_product,
+)
 QUANTIZED_AGAIN = Rule(
     "quantized-weight",
-    "quantizes the float weight of an op between casts for which no kernel is, in each run",
+    "quantizes the float weight of an op between casts by one scale, whether it has a kernel for the result or not",
     OF_ALL,
     finds=weights.quantized_again,
     from_all=True,
@@ -224,7 +238,7 @@ SWEEPS: tuple[tuple[Rule, ...], ...] = (
     (CAPTURED,),
     (TYPED_MOVES,),
     (RETURNED,),
-    (CAPTURED_WEIGHT, MOVED_I32, OTHER_BIAS, OTHER_FILTER),
+    (CAPTURED_WEIGHT, MOVED_I32, OTHER_BIAS, OTHER_FILTER, ODD_SELECTION, ODD_PRODUCT),
     (WIDENED,),
     (
         ODD_QUANTIZE, MERGED, LOST_CLAMP, ODD_OPERAND, QUANTIZED_AGAIN, LOST_BIAS,

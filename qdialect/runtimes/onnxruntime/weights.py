@@ -14,6 +14,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import WeightOnly
 from qdialect.promises.window import Window
+from qdialect.reasons import SCALE_VALUE
 from qdialect.runtimes.onnxruntime.biases import biased
 from qdialect.runtimes.onnxruntime.casts import brought_dequantize, has_scales, is_alike, is_bytes, quantizes
 from qdialect.targets import Target
@@ -24,24 +25,51 @@ I32 = BY_NUMPY["int32"].attribute
 
 def quantized_again(quantize: OnnxOp, session: Target) -> int | None:
     """
-    0 for a quantize behind an op with a float weight whose activation no kernel takes; or behind clamps and moves of
-    that, in front of which a session brings the quantize.
+    0 for a quantize behind an op with a float weight and a dequantized activation; or behind clamps and moves of that,
+    in front of which a session brings the quantize.
+
+    A session quantizes the weight with one scale, even if it then has no kernel for the activation. Of a product of
+    bytes without a bias it does not.
     """
     if not quantizes(quantize):
         return None
     real = quantize.operands[0]
     alone = all(is_alike(use.operation, quantize) for use in real.uses)
     while alone and isinstance(op := real.owner, OnnxOp):
-        op = op if (added := biased(op)) is None else added[0]
-        if op.get_trait(Linear) is not None:
+        added = biased(op)
+        op = op if added is None else added[0]
+        if (linear := op.get_trait(Linear)) is not None:
             cast = brought_dequantize(op.operands[0], session)
             is_float = isinstance(op.operands[1].owner, ConstantOp)
-            return 0 if is_float and cast is not None and not is_bytes(cast.operands[0]) else None
+            if not is_float or cast is None:
+                return None
+            has_bias = linear.has_bias or added is not None
+            return 0 if has_bias or not is_bytes(cast.operands[0]) else None
         if op.get_trait(Clamp) is None and op.op_type not in session.moved_past:
             return None
         real = op.operands[0]
         alone = real.has_one_use()
     return None
+
+
+def odd_product(op: OnnxOp, session: Target) -> int | None:
+    """
+    Index of the operand that parts a linear op from casts of which one has a scale that is zero, negative or not
+    finite: a bias of such a scale; else the weight, as a session may find integers behind the activation's moves, or
+    the activation if the weight is float.
+    """
+    if (linear := op.get_trait(Linear)) is None:
+        return None
+    x, w = brought_dequantize(op.operands[0], session), moved_dequantize(op.operands[1])
+    if _is_odd(x) or _is_odd(w):
+        return 0 if w is None else 1
+    bias = op.input(2) if linear.has_bias else None
+    return 2 if bias is not None and _is_odd(moved_dequantize(bias)) else None
+
+
+def _is_odd(cast: OnnxOp | None) -> bool:
+    """True for a dequantize by a scale that is zero, negative or not finite."""
+    return cast is not None and dequantize_type(cast) == SCALE_VALUE
 
 
 def refused_product(op: OnnxOp, session: Target) -> int | None:
