@@ -155,27 +155,6 @@ def test_the_package_explains_itself():
     ]  # fmt: skip
 
 
-MOST = {ast.Module: 1000, ast.ClassDef: 400, ast.FunctionDef: 40}
-"""Lines that a module, a class and a function may have, signature and docstring included."""
-
-
-def parts(name: str) -> Iterator[tuple[str, int, int]]:
-    """Each module, class and function of a module: its name, its lines and how many they may be."""
-    for node in ast.walk(modules()[name]):
-        if isinstance(node, ast.Module):
-            yield name, max((n.end_lineno or 0 for n in node.body), default=0), MOST[ast.Module]
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
-            yield f"{name}.{node.name}", (node.end_lineno or 0) - node.lineno + 1, MOST[type(node)]
-
-
-def test_sizes():
-    """What fits on a few screens is read; what does not is split."""
-    long = [
-        f"{part}: {lines} lines" for name in modules() for part, lines, most in parts(name) if lines > most
-    ]
-    assert not long
-
-
 ASSERTED = 30
 """Assertions that tell the type checker what the code knows, over all modules: a pattern's type or a helper says it."""
 
