@@ -26,6 +26,7 @@ from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, is_float32, rank_of, under
 from qdialect.numerics import Array, sums
+from qdialect.numerics.signs import Repaired, has_odd, with_positive_scales
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, along, multiplier, shift, single_user
@@ -137,9 +138,11 @@ def _zero_points(value: SSAValue | None) -> Array | None:
     return array.reshape(()) if array.size == 1 else array
 
 
-def _types(op: OnnxOp, linear: Linear | None, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
-    """x's type and w's: their scales multiply to `factor`."""
-    x_zero, w_zero = (required(_zero_points(op.input(k)), RUN_TIME) for k in (2, 3))
+def _types(
+    op: OnnxOp, linear: Linear | None, factor: Array, w_zero: Array
+) -> tuple[UniformType, UniformType] | Blocked:
+    """x's type and w's, of zero points `w_zero`: their scales multiply to `factor`."""
+    x_zero = required(_zero_points(op.input(2)), RUN_TIME)
     storages = (required(storage_of(element_of(value.type)), UNKNOWN_STORAGE) for value in op.operands[:2])
     x_storage, w_storage = storages
     if x_zero.ndim:
@@ -217,11 +220,21 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         if not (self._float_results or has_kernel or _quantize_follows(chain.last.results[0])):
             return Blocked("float-result", "no quantize follows, so the integer product stays as it is")
         linear = cls.get_trait(Linear)
-        types = unblocked(_types(op, linear, chain.factor))
-        channels = None if linear is None else linear.output_channels(op)
+        weight, zeros = op.operands[1], required(_zero_points(op.input(3)), RUN_TIME)
         reads: list[Operation] = []
+        if has_odd(chain.factor):
+            new, chain = required(_with_positive_factor(op, linear, chain, zeros), SCALE_VALUE)
+            if new.zero_points is not None:
+                zeros = new.zero_points.astype(np.int32)
+            reads.append(constant_op(new.stored, wish(weight)))
+            weight = reads[0].results[0]
+        types = unblocked(_types(op, linear, chain.factor, zeros))
+        channels = None if linear is None else linear.output_channels(op)
+        if reads:
+            rewriter.insert_before(op, reads)
+            reads = []
         operands: list[SSAValue] = []
-        for value, type in zip(op.operands[:2], types, strict=True):
+        for value, type in zip((op.operands[0], weight), types, strict=True):
             casts, read = as_type(value, type, rewriter)
             reads += casts
             operands.append(read)
@@ -241,6 +254,29 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
             ]
         rewriter.replace(chain.last, [*reads, *dequantize_operands(new), new, *behind])
         return None
+
+
+def _with_positive_factor(
+    op: OnnxOp, linear: Linear | None, chain: _Chain, zeros: Array
+) -> tuple[Repaired, _Chain] | None:
+    """
+    Another constant weight, and the chain, where every factor is positive: a sum that is multiplied by 0 is one of
+    zeros, and one that is multiplied by -m the negative of one that is by m. None if there is none.
+    """
+    stored, storage = constant_array(op.operands[1]), storage_of(element_of(op.operands[1].type))
+    axis = None if linear is None else linear.weight_axis(op)
+    if stored is None or storage is None or axis is None:
+        return None
+    count = max(chain.factor.size, zeros.size)
+    shape = () if count == 1 else (count,)
+    if count not in (1, stored.shape[axis]):
+        return None
+    under, points = np.broadcast_to(chain.factor, shape), np.broadcast_to(zeros, shape)
+    low, high = storage.low, storage.high
+    new = with_positive_scales(stored, under, points, low, high, axis if count > 1 else None)
+    bias = chain.integer_bias
+    signed = None if bias is None else (bias * np.sign(under)).astype(bias.dtype)
+    return new, chain._replace(factor=new.scales, integer_bias=signed)
 
 
 def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> ConstantOp:

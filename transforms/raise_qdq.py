@@ -4,6 +4,9 @@ Raise QuantizeLinear and DequantizeLinear to casts, so that scale and zero point
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))     other users take the stored integers
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
     DequantizeLinear(w, -s, z) ->  DequantizeLinear(2 z - w, s, z)      w constant
+    DequantizeLinear(w, 0, z)  ->  DequantizeLinear(z, s, z)            w constant, s that of another channel
+    DequantizeLinear(q, 0, z)  ->  Expand(0, Shape(q))
+    DequantizeLinear(QuantizeLinear(x, -s, z), -s, z)  ->  the same with s, at zero point low + high - z
     QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that needs such a clamp
     Cast(dcast(q)) : f16       ->  dcast(q) : f16                       likewise bf16, if asked for
     qcast(Cast(x : f16))       ->  scast(scast(qcast(x)))               likewise
@@ -12,18 +15,17 @@ A quantization annotation without a QuantizeLinear has no effect in any runtime.
 
 Exact: the casts are defined as what the two operators compute. Constant integers of negative scale are negated about
 their zero point or, if that would leave the storage range, together with the zero point about the middle of the
-range. If block scales fit only another axis than the node states, that axis is used: no runtime runs the node as
-written. A clamp to the bounds of the type is dropped, since a cast saturates there; `lower-to-qdq` writes it again
-for the target, before the cast. A cast of half precision computes in f32, with a scale that half precision may not
-represent; for such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From opset 23 on, QuantizeLinear divides
-in half precision by default. For 8 bits the difference is at most a step: such a node is raised, except at
-`--exactness exact` (`keep-half`).
+range; a number of scale 0 is 0, whatever is stored. If block scales fit only another axis than the node states, that
+axis is used: no runtime runs the node as written. A clamp to the bounds of the type is dropped, since a cast saturates
+there; `lower-to-qdq` writes it again for the target, before the cast. A cast of half precision computes in f32, with a
+scale that half precision may not represent; for such a scale `lower-to-qdq` writes a cast of f32 and a Cast. From
+opset 23 on, QuantizeLinear divides in half precision by default. For 8 bits the difference is at most a step: such a
+node is raised, except at `--exactness exact` (`keep-half`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -41,18 +43,15 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, Expressed, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import clamped_real, under_clamp
-from qdialect.ir.build import constant_op
-from qdialect.ir.names import wish
 from qdialect.ir.place import discard
-from qdialect.ir.values import constant, constant_array, normal_axis
-from qdialect.numerics.signs import turn_negative
+from qdialect.ir.values import constant, normal_axis
 from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
+from qdialect.patterns.odd_scales import PositiveScales, TurnedPair, ZeroOfAnyIntegers
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.casts import (
     DequantizeForm,
     QuantizeForm,
     dequantize_type,
-    described_type,
     quantize_type,
 )
 from qdialect.reasons import Blocked, unblocked
@@ -61,8 +60,6 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
-MOST_BITS_WITH_ZERO_POINT = 16
-"""Widest storage that runtimes dequantize with a zero point other than 0."""
 ANNOTATED = Blocked(
     "annotation-only",
     "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",
@@ -130,35 +127,6 @@ class FittingAxis(OnTrait[DequantizeForm]):
         rewriter.replace(op, [new])
 
 
-class PositiveScales(OnTrait[DequantizeForm]):
-    """DequantizeLinear of a constant under scales some of which are negative, as NNCF writes symmetric weights."""
-
-    def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> None:
-        stored, scales = constant_array(op.operands[0]), constant_array(op.operands[1])
-        if stored is None or scales is None or op.SCHEMA is None or not (scales < 0).any():
-            return
-        scale = constant_op(np.abs(scales), wish(op.operands[1]))
-        draft = op.build(
-            [op.operands[0], scale.results[0], *op.inputs[2:]], op.result_types, op.onnx_attributes
-        )
-        of = described_type(draft)
-        discard([draft])
-        if isinstance(of, Blocked):
-            return
-        negative = (scales < 0).reshape(of.scales.shape)
-        low, high = of.storage.low, of.storage.high
-        turned = turn_negative(stored, negative, of.zero_points, low, high, of.axis, of.blocks)
-        inputs, constants = [*op.inputs], [constant_op(turned.stored, wish(op.operands[0])), scale]
-        if turned.zero_points is not None:
-            if of.storage.width > MOST_BITS_WITH_ZERO_POINT:
-                return
-            zeros = turned.zero_points.reshape(scales.shape).astype(stored.dtype)
-            constants.append(constant_op(zeros, f"{wish(op.operands[1]) or 'scale'}_zero_point"))
-        inputs[: len(constants)] = [one.results[0] for one in constants]
-        new = op.build(inputs, op.result_types, op.onnx_attributes)
-        rewriter.replace(op, [*constants, new])
-
-
 @dataclass(frozen=True)
 class RaiseQdqPass(RewritePass):
     name = "raise-qdq"
@@ -172,7 +140,8 @@ class RaiseQdqPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         halves = [ReadInHalf(), QuantizeInHalf()] if self.half else []
-        return [FittingAxis(), PositiveScales(), RaiseQuantize(self.clamped), RaiseDequantize(), *halves]
+        odd = [PositiveScales(), ZeroOfAnyIntegers(), TurnedPair()]
+        return [FittingAxis(), *odd, RaiseQuantize(self.clamped), RaiseDequantize(), *halves]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

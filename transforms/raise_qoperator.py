@@ -2,6 +2,7 @@
 Raise QOperator nodes to the op on quantized types, so that scales and zero points are in types.
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
+    QLinearOp(a, ..., w, 0, z, ...)  ->  QLinearOp(a, ..., z, s, z, ...)     w constant; likewise a negative scale
     NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         inverse Transposes cancel
     QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operand types that no kernel supports
     Sum(x, y)                ->  Add(x, y)
@@ -33,6 +34,7 @@ from qdialect.forms.foreign import StandsFor, perm_of
 from qdialect.ir.names import called
 from qdialect.ir.place import discard
 from qdialect.ops.generated import op_class, op_named
+from qdialect.patterns.odd_scales import PositiveScalesOfNode
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm
@@ -210,4 +212,4 @@ class RaiseQoperatorPass(RewritePass):
         if self.fused:
             return [RaiseForeign(self.every, fused=True)]
         raising = RaiseQOperator(self.every)
-        return [raising, RepairQOperator(raising), RaiseForeign(self.every)]
+        return [PositiveScalesOfNode(), raising, RepairQOperator(raising), RaiseForeign(self.every)]

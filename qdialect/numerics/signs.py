@@ -1,4 +1,4 @@
-"""Negative scales made positive: the integers turned round their zero point."""
+"""Scales made positive: under a negative one the integers are turned round their zero point, under 0 they become it."""
 
 from __future__ import annotations
 
@@ -45,3 +45,51 @@ def turn_negative(
         np.where(turned, low + high - wide, wide).astype(stored.dtype),
         np.where(negative, low + high - zeros, zeros),
     )
+
+
+DEAD_SCALE = 2.0**-10
+"""The scale of a tensor of zeros, if no other scale stands beside it: any finite one gives the same numbers."""
+
+
+class Repaired(NamedTuple):
+    """Stored integers with positive scales, of the same real numbers."""
+
+    stored: Array
+    scales: Array
+    zero_points: npt.NDArray[np.int64] | None
+    """None if they are the ones of before."""
+
+
+def has_odd(scales: Array) -> bool:
+    """True if a finite scale is 0 or negative."""
+    return bool((np.isfinite(scales) & (scales <= 0)).any())
+
+
+def beside_zeros(scales: Array) -> Array:
+    """The magnitudes of scales, where one of 0 is replaced by the median of the others."""
+    sizes = np.abs(scales)
+    others = np.sort(sizes[np.isfinite(sizes) & (sizes >= np.finfo(np.float32).tiny)], axis=None)
+    return np.where(sizes == 0, others[len(others) // 2] if len(others) else DEAD_SCALE, sizes).astype(
+        scales.dtype
+    )
+
+
+def with_positive_scales(
+    stored: Array,
+    scales: Array,
+    zero_points: Array,
+    low: int,
+    high: int,
+    axis: int | None = None,
+    blocks: Blocks | None = None,
+) -> Repaired:
+    """
+    The same real numbers without scales of 0 and below: (q - z) * 0 is 0 for every q, so z is stored there.
+
+    scales, zero_points: of one shape, as `expand_parameters` takes them.
+    """
+    dead = np.broadcast_to(expand_parameters(scales == 0, stored.shape, axis, blocks), stored.shape)
+    zeros = np.broadcast_to(expand_parameters(zero_points, stored.shape, axis, blocks), stored.shape)
+    stored = np.where(dead, zeros, stored).astype(stored.dtype)
+    turned = turn_negative(stored, scales < 0, zero_points, low, high, axis, blocks)
+    return Repaired(turned.stored, beside_zeros(scales), turned.zero_points)

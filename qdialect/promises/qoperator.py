@@ -55,6 +55,8 @@ class Reading(NamedTuple):
     cells: Cells
     bias: SSAValue | None = None
     """Float bias that the node adds; None if it has none."""
+    indices: Mapping[tuple[int | None, str], int] = {}
+    """The index of each input that a role may have."""
 
     @property
     def operands(self) -> list[SSAValue | None]:
@@ -63,18 +65,23 @@ class Reading(NamedTuple):
         return [self.cells.get((p, "v")) for p in range(max(places) + 1)]
 
 
-def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
-    """The node's inputs by the template's tokens; None if their number does not match."""
-    inputs, tokens = list(inputs), kernel.inputs.split()
+def _roles(count: int, kernel: Kernel) -> list[tuple[int | None, str]] | None:
+    """The role of each of `count` inputs, and of those omitted behind them; None if the template has fewer."""
+    tokens = kernel.inputs.split()
     if tokens[-1] == "*":
-        variadic = len(inputs) - (len(tokens) - 1)
+        variadic = count - (len(tokens) - 1)
         if variadic < 3:
             return None
         tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(variadic // 3) for part in "vsz")]
-    if len(inputs) > len(tokens):
+    if count > len(tokens):
         return None
-    inputs += [None] * (len(tokens) - len(inputs))
-    cells = {(None if t[0] == "y" else int(t[:-1]), t[-1]): v for t, v in zip(tokens, inputs, strict=True)}
+    return [(None if t[0] == "y" else int(t[:-1]), t[-1]) for t in tokens]
+
+
+def _cells(inputs: Sequence[SSAValue | None], roles: Sequence[tuple[int | None, str]]) -> Cells | None:
+    """The node's inputs by role; None if a scale is omitted."""
+    values = [*inputs, *[None] * (len(roles) - len(inputs))]
+    cells = dict(zip(roles, values, strict=True))
     is_scaled = all(v is not None for (_, part), v in cells.items() if part == "s")
     return cells if is_scaled else None
 
@@ -85,8 +92,10 @@ def reading(op: OnnxOp) -> Reading | Blocked:
     for name, kernel in () if promise is None else promise.forms:
         inputs, places = op.inputs, len(kernel.inputs.split())
         bias = inputs[places] if kernel.adds and len(inputs) == places + 1 else None
-        if (cells := _cells(inputs if bias is None else inputs[:places], kernel)) is not None:
-            return Reading(name, kernel, cells, bias)
+        known = inputs if bias is None else inputs[:places]
+        roles = _roles(len(known), kernel)
+        if roles is not None and (cells := _cells(known, roles)) is not None:
+            return Reading(name, kernel, cells, bias, {role: k for k, role in enumerate(roles)})
     return Blocked("more-inputs", f"{op.op_type} has inputs that no op on quantized types takes")
 
 

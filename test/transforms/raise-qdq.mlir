@@ -205,11 +205,76 @@ func.func @unmoved_negative_scale(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
 
 // CHECK-LABEL: func.func @unmoved_zero_scale(
 // CHECK: onnx.DequantizeLinear(%q
-func.func @unmoved_zero_scale(%q: tensor<4xui8>) -> tensor<4xf32> {
+func.func @unmoved_zero_scale(%q: tensor<2x2xui8>) -> tensor<2x2xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<2x2xui8>, tensor<2xf32>) -> tensor<2x2xf32>
+  func.return %r : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_zero_scale_of_unknown_rank(
+// CHECK: onnx.DequantizeLinear(%q
+func.func @unmoved_zero_scale_of_unknown_rank(%q: tensor<*xui8>) -> tensor<*xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   // expected-remark@+1 {{[raise-qdq: scale-value]}}
-  %r = onnx.DequantizeLinear(%q, %s) : (tensor<4xui8>, tensor<f32>) -> tensor<4xf32>
-  func.return %r : tensor<4xf32>
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<*xui8>, tensor<f32>) -> tensor<*xf32>
+  func.return %r : tensor<*xf32>
+}
+
+// A computed number of scale 0 is 0, and its integers are not read.
+
+// CHECK-LABEL: func.func @zero_scale(
+// CHECK: %[[S:.*]] = onnx.Shape(%q)
+// CHECK: onnx.Expand(%{{.*}}, %[[S]]) : (tensor<f32>, tensor<2xi64>) -> tensor<?x4xf32>
+func.func @zero_scale(%q: tensor<?x4xui8>) -> tensor<?x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<?x4xui8>, tensor<f32>) -> tensor<?x4xf32>
+  func.return %r : tensor<?x4xf32>
+}
+
+// A constant of scale 0 is its zero point under any scale, as that of another channel.
+
+// CHECK-LABEL: func.func @dead_channel(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[5, -7, 6, -7] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32:1, {0.25:3,0.25:-7}>>
+// CHECK: onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32, 0.0009765625>>
+func.func @dead_channel() -> (tensor<2x2xf32>, tensor<2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, 90, 6, -128] : tensor<2x2xi8>>} : () -> tensor<2x2xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25, 0.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %r = onnx.DequantizeLinear(%w, %s, %z) {axis = 1 : i64} : (tensor<2x2xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x2xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[2500, -3500] : tensor<2xi32>>} : () -> tensor<2xi32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %p = onnx.DequantizeLinear(%b, %t) : (tensor<2xi32>, tensor<f32>) -> tensor<2xf32>
+  func.return %r, %p : tensor<2x2xf32>, tensor<2xf32>
+}
+
+// Between casts of one negative scale the integers are counted the other way round: 0 + 255 - 120.
+
+// CHECK-LABEL: func.func @turned_pair(
+// CHECK: quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<u8:f32, 0.5:135>>
+// CHECK: quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-1}>>
+// CHECK-NOT: onnx.QuantizeLinear
+func.func @turned_pair(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[120] : tensor<ui8>>} : () -> tensor<ui8>
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x2xui8>
+  %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x2xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.5, -0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %o = onnx.Constant() {value = #onnx.tensor<[3, 0] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %p = onnx.QuantizeLinear(%x, %t, %o) {axis = 0 : i64} : (tensor<2x2xf32>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x2xi8>
+  %u = onnx.DequantizeLinear(%p, %t, %o) {axis = 0 : i64} : (tensor<2x2xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x2xf32>
+  func.return %r, %u : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_scale_value_of_read_integers(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_scale_value_of_read_integers(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xui8>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qdq: scale-value]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xui8>
+  // expected-remark@+1 {{[raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<2x2xui8>, tensor<f32>) -> tensor<2x2xf32>
+  func.return %r, %q : tensor<2x2xf32>, tensor<2x2xui8>
 }
 
 // CHECK-LABEL: func.func @unmoved_nan_scale(
