@@ -96,7 +96,8 @@ RULES = {
     "refuses_shared_zero_points": "a matrix stays `u8` if its activation has several scales, and one zero point but 0",
     "symmetric_pairs": "a product of two activations is integer only if both have zero point 0",
     "sums_skip_rounding": "a float convolution becomes integer only if no residual Add follows",
-    "onnx_only": "all operators are ONNX's own",
+    "onnx_only": "operators of other domains are written as ONNX's own where those compute the same",
+    "float_blocks": "a product with a weight in blocks is computed in float",
 }
 BIASES = {
     "float": "biases are float",
@@ -121,9 +122,39 @@ def _rules(found: Target) -> list[str]:
         rules.append(f"- the runtime moves a DequantizeLinear past {ops}, so no pair is written behind these")
     if found.session:
         rules.append(f"- guarded for sessions of {found.session}, [below](#sessions-of-{found.session})")
+    if found.few_bits:
+        rules.append(f"- weights of less than 8 bits: only in {', '.join(found.few_bits)}")
+    rules += _read(found)
     if found.bias:
         rules.append(f"- {BIASES[found.bias]}")
     return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]
+
+
+def _read(found: Target) -> list[str]:
+    """What the runtime cannot read, as rules."""
+    rules: list[str] = []
+    for domain, names in found.domains.items():
+        every = "all" if "*" in names else f"only {', '.join(names)}"
+        rules.append(f"- operators of {domain} that are read: {every}")
+    if found.lacks:
+        rules.append(f"- without {', '.join(found.lacks)}")
+    if found.elements:
+        rules.append(f"- element types outside of casts: {', '.join(found.elements)}")
+    if found.interface_elements:
+        rules.append(f"- of graph inputs and outputs also {', '.join(found.interface_elements)}")
+    for name, rows in found.attributes.items():
+        taken = "; ".join(f"{key} = {', '.join(map(str, values))}" for key, values in rows.items())
+        rules.append(f"- {name}: only {taken}")
+    for what, counts in (("inputs", found.most_inputs), ("outputs", found.most_outputs)):
+        rules += [f"- {name}: at most {count} {what}" for name, count in counts.items()]
+    rules += [f"- {name}: rank {', '.join(map(str, ranks))}" for name, ranks in found.ranks.items()]
+    if found.constants:
+        names = ", ".join(f"{name} ({', '.join(map(str, at))})" for name, at in found.constants.items())
+        rules.append(f"- inputs that must be constants, by place: {names}")
+    if found.refuses:
+        ids = ", ".join(f"`{one}`" for one in found.refuses)
+        rules.append(f"- a model is refused for {ids}; other breaches only cost time")
+    return rules
 
 
 def targets_page() -> str:
@@ -133,7 +164,8 @@ def targets_page() -> str:
         "",
         "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file; a file of",
         "your own is `--target PATH.toml` ([extending](extending.md)). Passes enforce the rules of a target where that",
-        "changes no number; `--remarks`, `--report` and `explain` name the nodes that still violate one.",
+        "changes no number; `--remarks`, `--report` and `explain` name the nodes that still violate one. What the",
+        "runtime cannot read counts as float; the verdict names it, and `--strict` then writes nothing.",
         "",
     ]
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):

@@ -69,6 +69,11 @@ FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * 
 FLOAT_SUMS = Blocked(
     "float-sums", "dynamically quantized values: the target is faster in float, or computes in float"
 )
+UNREAD_SUMS = Blocked(
+    "run-time-scale",
+    "the activation is quantized at run time, which the target does not read, so the op computes in float",
+    "quantize the float model with `qdialect quantize --data`",
+)
 GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
 GROUPED = Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
 INEXACT_ARITHMETIC = Blocked(

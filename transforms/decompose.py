@@ -60,16 +60,19 @@ class DecomposeOp(OnForm[Decomposes]):
         return None not in (shape, least) and prod(max(n, 1) for n in shape or ()) >= (least or 0)
 
 
-def decomposable(*, loops: bool = False, products: bool = False, functions: bool = True) -> list[str]:
+def decomposable(
+    *, loops: bool = False, products: bool = False, functions: bool = True, foreign: bool = False
+) -> list[str]:
     """
-    Names of the ops that can be requested: of all, or of those that go through steps, or that are products; without
-    functions, those with parts other than elementwise ops.
+    Names of the ops that can be requested: of all, or of those that go through steps, or that are products, or of
+    other domains than ONNX's; without functions, those with parts other than elementwise ops.
     """
     return sorted(
         name
         for table in TABLES
-        for (_, name), form in table.items()
+        for (domain, name), form in table.items()
         if isinstance(form, Decomposes)
+        and (domain or not foreign)
         and (form.loops or not loops)
         and (form.products or not products)
         and (functions or not form.function)

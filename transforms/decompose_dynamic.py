@@ -6,9 +6,11 @@ Decompose run-time quantization and the integer sums behind it into ops on the s
                                             q' = round(x / s) + z'             saturated to [0, 255]
     Cast(sum(q, w, z, wz))  ->  product(q' - z', w - wz)                            1. a small sum, or not as in 2
                             ->  product(qcast(q'), w : wz) - z' * sum(w - wz)       2. both types of scale 1
+                            ->  product(q' - z', dcast(w - wz))                     3. of scale 1, no zero point
 
-For targets that convert the operands of such sums in each run and compute in float, but compute products of types of
-constant scale in integers. 2 is for products of matrices and convolutions without groups; it takes more ops, so that
+3, or 1 where i8 does not hold w - wz, is for targets that do not have these sums at all. 1 and 2 are for targets that
+convert the operands of such sums in each run and compute in float, but compute products of types of constant scale in
+integers. 2 is for products of matrices and convolutions without groups; it takes more ops, so that
 small sums are faster in float. What a convolution pads with is the zero point: round(x / s) is padded with zeros.
 
 Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did, in 2 by one part in 2^24
@@ -29,7 +31,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type, with_element
-from qdialect.dialects.quant import QuantizeOp, Storage, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
@@ -39,11 +41,11 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
 from qdialect.promises.linear import LINEAR, IntegerProduct
 from qdialect.promises.window import Window
-from qdialect.reasons import FLOAT_SUMS, Blocked, unblocked
+from qdialect.reasons import FLOAT_SUMS, UNREAD_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
-from qdialect.targets import target
+from qdialect.targets import Target, target
 
 TINY = np.finfo(np.float32).smallest_normal
 Pads = tuple[tuple[int, int], ...]
@@ -98,11 +100,14 @@ class _Product(NamedTuple):
 class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
     """
     Run-time quantization whose integers are used by sums alone: with weights of at most `elements` elements, or plain
-    ones of at least `work` multiply-adds.
+    ones of at least `work` multiply-adds; or all, if the target does not have the ops.
     """
 
-    def __init__(self, elements: int, work: int):
-        self._elements, self._work = elements, work
+    def __init__(self, target: Target, elements: int, work: int):
+        self._target, self._elements, self._work = target, elements, work
+
+    def _reads(self, *ops: OnnxOp) -> bool:
+        return all(self._target.reads(op.domain, op.op_type) for op in ops)
 
     def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> None:
         if element_of(op.operands[0].type) != f32:
@@ -122,10 +127,14 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         }
         real = _saturated(nodes, rounded, shift) if rest else rounded
         rewriter.insert_before(op, nodes.ops)
+        reads = self._reads(op, *(product.op for product in rest))
+        reason = FLOAT_SUMS if reads else UNREAD_SUMS
+        for part in () if reads else nodes.ops:
+            rewriter.note(part, reason)
         for product in whole:
             _in_integers(product, casts[product.pads or ()], shift, rewriter)
         for product in rest:
-            rewriter.note(_in_float(product, real, rewriter), FLOAT_SUMS)
+            rewriter.note(_in_float(product, real, rewriter, stored=not reads), reason)
         if op.parent is not None:  # else erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
 
@@ -146,11 +155,16 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
             return OTHER_READER
         weight, zero = constant_array(user.operands[1]), user.input(3)
         zeros = np.zeros((), np.int8) if zero is None else constant_array(zero)
-        if weight is None or zeros is None or zeros.ndim > 1:
+        if weight is None or zeros is None:
             return Blocked("computed-weight", "the weight is computed, or a zero point of it")
+        if zeros.ndim > 1:
+            if not np.array_equal(np.broadcast_to(zeros, weight.shape), np.zeros(weight.shape)):
+                return Blocked("weight-zero-points", "the weight has a zero point for each of several axes")
+            zeros = np.zeros((), zeros.dtype)
         axis = LINEAR["", promise.name].output_axis(user, weight.ndim)
         product = _Product(user, promise.name, conversions, weight, zeros, axis)
-        if weight.size > self._elements and not self._is_whole(product):
+        reads = self._reads(quantize, user)
+        if reads and weight.size > self._elements and not self._is_whole(product):
             return Blocked(
                 "large-weight", f"the file would grow by three bytes for each of {weight.size} weights"
             )
@@ -158,6 +172,8 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
 
     def _is_whole(self, product: _Product) -> bool:
         """True if a sum is faster on integers of types."""
+        if self._target.symmetric_activations:  # no type has these integers
+            return False
         return product.is_plain() and product.multiply_adds() >= self._work
 
 
@@ -221,9 +237,15 @@ def _in_integers(product: _Product, x: SSAValue, shift: SSAValue, rewriter: Rewr
         rewriter.replace(cast, [], [last])
 
 
-def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Operation:
-    op, nodes = product.op, Nodes()
-    weight = nodes.constant(product.weight, name=f"{wish(op.operands[1])}_f32")
+def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter, *, stored: bool) -> Operation:
+    """The sum as a product of floats. stored: the weight stays integer where i8 holds it, and is dequantized."""
+    op, nodes, axis = product.op, Nodes(), product.axis if product.zeros.ndim else None
+    less, excess = numerics.less_zero_point(product.stored, product.zeros, axis)
+    if stored and not excess.any():
+        type = tensor_type(UniformType.per_tensor(Storage.of("i8"), 1.0), less.shape)
+        weight = nodes.append(DequantizeOp(nodes.constant(less, name=wish(op.operands[1]), type=type)))
+    else:
+        weight = nodes.constant(product.weight, name=f"{wish(op.operands[1])}_f32")
     type = with_element(op.results[0].type, f32)
     new = op_named("", product.name).build([integers, weight], [type], op.onnx_attributes)
     new.location = op.location
@@ -246,4 +268,5 @@ class DecomposeDynamicPass(RewritePass):
     """Least number of multiply-adds of a sum that is written on integers of types; sizes that are not known are 1."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [DecomposeDynamic(self.elements, self.work)] if target(self.target).float_sums else []
+        runtime = target(self.target)
+        return [DecomposeDynamic(runtime, self.elements, self.work)] if runtime.float_sums else []

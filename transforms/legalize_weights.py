@@ -162,8 +162,12 @@ def _copy_inputs(
 class Widen(OnOp[ConstantOp]):
     """A constant of fewer bits than the target supports, or a zero-pointed weight of a float product, as i8."""
 
-    def __init__(self, bits: int, *, symmetric: bool):
-        self._bits, self._symmetric = bits, symmetric
+    def __init__(self, target: Target):
+        self._bits, self._symmetric, self._keeps_blocks = (
+            target.least_bits,
+            target.symmetric_weights,
+            target.float_blocks,
+        )
 
     def match(self, op: ConstantOp, rewriter: Rewriter, /) -> None:
         type = quantized_of(op.results[0].type)
@@ -174,7 +178,7 @@ class Widen(OnOp[ConstantOp]):
             has_zero = not type.storage.signed or type.zero_points.any()
             if not (self._symmetric and has_zero and all(map(_is_weight_of_floats, users))):
                 return
-        elif not all(u.get_trait(Linear) is not None for u in users):
+        elif not all(u.get_trait(Linear) is not None for u in users) or (type.blocks and self._keeps_blocks):
             return
         stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
         if excess.any():
@@ -240,7 +244,7 @@ class LegalizeWeightsPass(RewritePass):
         if wanted.output_scales_only:
             patterns.append(RealWeight())
         if wanted.least_bits > 1:
-            patterns.append(Widen(wanted.least_bits, symmetric=wanted.symmetric_weights))
+            patterns.append(Widen(wanted))
         if wanted.symmetric_weights:
             patterns += [DropZeroPoint(wanted, exact=self.exact), SinkReading()]
         return patterns

@@ -184,6 +184,8 @@ def _add_result(group: Group) -> None:
     _add_options(group, Options, RESULT)
     external = "write large tensors to OUT.onnx.data (default: only if they do not fit into OUT.onnx)"
     group.add_argument("--external-data", action="store_const", const=True, help=external)
+    strict = "write nothing, with status 1, if the target cannot read all of the result"
+    group.add_argument("--strict", action="store_true", help=strict)
 
 
 def _add_model(group: Group) -> None:

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"compiling for {arguments.target}")
         feeds = check_feeds_of(arguments, options, module)
         report = qdialect.compile(module, feeds=feeds, data=arguments.data, **vars(options))
+        check_strict(report, arguments)
         show(f"writing {arguments.output}")
         write_output(module, arguments)
         measured = reporting.write(report, show)
@@ -94,6 +95,25 @@ def _remark_lines(report: "Report") -> Iterator[str]:
         yield f"remark: {count} {rule.op}: {rule.message}{fix} [{report.target}: {rule.id}]"
     named = {(f"onnx.{one.op}", one.node) for one in report.floats}
     yield from (str(one) for one in report.remarks if (one.op, one.node) not in named)
+
+
+def check_strict(report: "Report", arguments: argparse.Namespace) -> None:
+    """With `--strict`, raise UserError, before anything is written, for what the target cannot read."""
+    from qdialect.compiler.entries import advice
+    from qdialect.compiler.verdict import kinds_text
+
+    if not arguments.strict or not (report.unread or report.unknown):
+        return
+    where = f"{arguments.input}, for target '{arguments.target}'"
+    if not report.unread:
+        kinds = kinds_text(report.unknown)
+        raise UserError(f"{where}: operators that nothing describes: {kinds}", "compile without --strict")
+    first, count = report.unread[0], len({one.node for one in report.unread})
+    others = f", and {count - 1} more node{'s' if count > 2 else ''}" if count > 1 else ""
+    raise UserError(
+        f"{where}: cannot be read: {first.op} '{first.node}': {first.blocked.message}{others}",
+        advice(first.blocked) or "compile without --strict",
+    )
 
 
 def check_paths(arguments: argparse.Namespace) -> None:

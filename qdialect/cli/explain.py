@@ -80,13 +80,16 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
     from qdialect.compiler.report import by_reason
-    from qdialect.compiler.verdict import Verdict, kinds_text, stay
+    from qdialect.compiler.verdict import Verdict, kinds_text, reason_text, stay, unread_groups
 
     came = Verdict(report)
     floats = by_cost(report)
     products = [one for one in floats if one.written is not None]
     others = [one for one in floats if one.written is None and (everything or not _is_rescaling(one))]
-    lines = [came.integers(), *came.unquantized(), *came.unknown_kinds()]
+    lines: list[str] = []
+    for line, nodes in zip(came.unread(), unread_groups(report).values(), strict=True):
+        lines += [line, *(f"    {one.node}" for one in nodes)]
+    lines += [came.integers(), *came.unquantized(), *came.unknown_kinds()]
     lines += _grouped(products, report.totals.macs)
     if everything:
         lines += _grouped(others, report.totals.macs)
@@ -100,14 +103,12 @@ def text(report: "Report", *, everything: bool) -> list[str]:
             f"{stay(len(nodes), reason.op)} out of {report.form}: {reason.message}{fix} [{reason.id}]"
         )
         lines += [f"    {node}" for node in nodes]
-    if not floats and not report.refused:
+    if not (floats or report.refused or report.breaches or report.unknown):
         lines.append("every node that has an integer form takes it")
-    if report.breaches:
+    if slower := by_reason(one for one in report.breaches if one.is_read):
         lines.append(f"not as {report.target} takes it:")
-        for rule, count in report.broken_rules():
-            fix = f"; {rule.fix}" if rule.fix else ""
-            lines.append(f"{count} {rule.op}: {rule.message}{fix} [{rule.id}]")
-            lines += [f"    {node}" for node in by_reason(report.breaches)[rule]]
+        for rule, nodes in sorted(slower.items(), key=lambda row: (-len(row[1]), row[0])):
+            lines += [f"{len(nodes)} {rule.op}: {reason_text(rule)}", *(f"    {node}" for node in nodes)]
     return lines
 
 

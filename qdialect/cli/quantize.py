@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from qdialect.cli.compile import check_feeds_of, check_paths, say
+from qdialect.cli.compile import check_feeds_of, check_paths, check_strict, say
 from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.reporting import Reporting
@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         calibration = replace(options_of(Calibration, arguments), budget=arguments.verbose, show=show)
         feeds = check_feeds_of(arguments, options, module)
         done = quantize_module(module, arguments.data or None, calibration, options, feeds)
+        check_strict(done.report, arguments)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         measured = reporting.write(done.report, show, done.summary())

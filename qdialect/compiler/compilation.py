@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -10,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import ConditionCheck
+from qdialect.compiler.entries import advice
 from qdialect.compiler.layers import Account, Layer
 from qdialect.compiler.named import named_nodes
 from qdialect.compiler.options import CompileOptions, Options, with_options
@@ -23,12 +25,14 @@ from qdialect.ir.walking import operations
 from qdialect.numerics import Array
 from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import import_domains, lower_opsets
+from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Applied, Hook, PassManager
 from qdialect.rewriting.passes import RewritePass, exactness_of, parts_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
-from qdialect.targets.legality import breaches
+from qdialect.targets.legality import Breach, breaches
+from qdialect.targets.reading import NOT_THERE
 from qdialect.text.upstream import is_upstream, refused
 from qdialect.transforms.fix_shapes import sizes_of
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
@@ -36,6 +40,9 @@ from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 if TYPE_CHECKING:
     from qdialect.compiler.completing import Completion
     from qdialect.onnx_io.models import Source
+
+REWRITING = ("decompose", "raise-qoperator")
+"""Passes that write operators of a runtime's own as ONNX's."""
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
@@ -113,12 +120,14 @@ class Compilation(Hook):
         """
         import_domains(self.module)
         self.module.verify()
-        self.report.account.finish(self.module)
+        found = breaches(self.module, target(self.report.target))
+        said = [breach._replace(blocked=self._explained(breach)) for breach in found]
+        self.report.breaches = [Stays(b.op.op_type, called(b.op), b.blocked, b.is_read) for b in said]
+        unread = {breach.op: breach.blocked for breach in reversed(said) if not breach.is_read}
+        self.report.account.finish(self.module, unread)
         self.report.unknown = unknown_counts(self.module)
         self.report.interface = noted_interface(self.module)
         self.report.float_ends = dict(float_ends(self.module)) if self._has_integer_ends else {}
-        breached = breaches(self.module, target(self.report.target))
-        self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in breached]
         if is_upstream(self.module):
             self.report.refused = [
                 Stays(op.name.partition(".")[2], called(op), remark.blocked)
@@ -127,6 +136,16 @@ class Compilation(Hook):
             ]
         self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
         return self.report
+
+    def _explained(self, breach: Breach) -> Blocked:
+        """The reason why the runtime has no such operator, with the one for which it was not written as others."""
+        if breach.blocked.id not in NOT_THERE:
+            return breach.blocked
+        said = [r.blocked for r in remarks_of(self.module).on(breach.op) if r.pass_name.startswith(REWRITING)]
+        if not said:
+            return breach.blocked
+        message = f"{breach.blocked.message}, and {said[-1].message}"
+        return replace(breach.blocked, message=message, fix=advice(said[-1]) or breach.blocked.fix)
 
 
 @with_options(CompileOptions)

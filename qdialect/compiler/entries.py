@@ -9,10 +9,9 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from qdialect.errors import UserError, did_you_mean
-from qdialect.reasons import Blocked
 
 TOOLS = {
     "torch": "torch",
@@ -71,7 +70,18 @@ def entry(id: str) -> Entry:
     raise UserError(f"there is no reason '{id}', nor a model of that name", fix)
 
 
-def advice(blocked: Blocked) -> str:
+class Said(Protocol):
+    """A reason, alone or of an operator."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def fix(self) -> str: ...
+
+
+def advice(blocked: Said) -> str:
     """The fix of a reason: its own, else that of its entry; empty if it has none."""
     known = entries().get(blocked.id)
     return blocked.fix or ("" if known is None else known.fix)

@@ -13,7 +13,7 @@ Definition of the share of multiply-adds in integers:
   floats with a dequantized weight, count as *weights alone*;
 - *in the result*, the same holds of the form `qoperator` and `integer`. In the form `qdq` a product of two quantized
   values counts as one of integers if the target fuses the pairs that are written for it, as its file states; so it
-  does in the forms of upstream MLIR, which compute with stored integers.
+  does in the forms of upstream MLIR, which compute with stored integers. What the target cannot read counts as float.
 
 The denominator is the same for both: the multiply-adds of the layers as read, without those that have become
 constants. If one layer has become several products, its multiply-adds are divided in proportion to theirs.
@@ -34,11 +34,13 @@ from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.compiler.provenance import Origin, Row, is_kernel
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.ir.names import UniqueNames, node_name, wish
+from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.work import Numbers, SumsProducts, open_sizes
+from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import Remark
+from qdialect.targets.legality import unread_factor
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Node:
     """Bytes of the node's constant operands."""
     is_kernel: bool
     """True for an operator on quantized numbers: QLinearConv, MatMulInteger, QLinearAdd."""
+    numbers: Numbers | None = None
+    """The kind of numbers that it multiplies; None if it sums no products."""
+    unread: Blocked | None = None
+    """The reason why the target cannot read the node; None if it can."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +167,8 @@ class Account:
         self._scales: dict[str, str] = {}
         self._products: dict[int, list[_Product]] = {}
         self._reasons: dict[int, list[Remark]] = {}
+        self._unread: dict[int, Remark] = {}
+        """By row, why the target cannot read a product of it, or what it multiplies."""
         self._nodes: dict[int, list[Node]] = {}
         self.nodes: list[Node] = []
         """The nodes of the result, in its order."""
@@ -212,8 +220,8 @@ class Account:
                 rows[op] = above
         return rows
 
-    def finish(self, module: ModuleOp) -> None:
-        """Record the nodes of the result."""
+    def finish(self, module: ModuleOp, refused: Mapping[OnnxOp, Blocked]) -> None:
+        """Record the nodes of the result. refused: those that the target cannot read, with the reason."""
         self.bytes = tensor_bytes(module)
         names, ops = UniqueNames(), nodes_of(module)
         self.links = links_of(module, ops)
@@ -229,9 +237,13 @@ class Account:
                 tuple(tensors[v] for v in op.results),
                 constant_bytes(op),
                 is_kernel(op),
+                None if (work := op.get_trait(SumsProducts)) is None else work.numbers(op),
+                refused.get(op),
             )
             self.nodes.append(node)
             if op in rows:
+                if node.numbers is not None and (why := unread_factor(op, refused)) is not None:
+                    self._unread[rows[op]] = Remark("", op.name, called(op), why, op.location)
                 self._nodes.setdefault(rows[op], []).append(node)
                 self._elsewhere |= {t.name: rows[op] for t in node.outputs}
 
@@ -248,6 +260,8 @@ class Account:
         if macs is not None and counted:
             integer = round(macs * integer / counted)
         reasons = [] if macs and integer == macs else self._reasons.get(k, [])  # a bias may be added in float
+        if (unread := self._unread.get(k)) is not None:
+            integer, reasons = 0, [unread, *reasons]
         return Layer(
             row.node,
             row.operator,

@@ -124,6 +124,9 @@ def _raising(r: Request) -> Iterator[Stage]:
 
 def _apart(r: Request) -> Iterator[Stage]:
     """Decomposition of requested ops and of ops whose parts the target computes, before casts move."""
+    if r.target.onnx_only and not r.is_upstream:
+        foreign = tuple(decomposable(foreign=True))
+        yield _stage("decompose", "ops of a runtime's own, of which ONNX has the parts", ops=foreign)
     if r.target.float_sums and r.form == "qdq":
         yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
     if apart := (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ())):

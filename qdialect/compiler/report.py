@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -21,11 +21,12 @@ from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
-from qdialect.promises.casts import moved_dequantize
+from qdialect.promises.base import Commutes
+from qdialect.promises.casts import moved_dequantize, written_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.work import Numbers, SumsProducts
-from qdialect.reasons import FLOAT_SUMS, Blocked
+from qdialect.reasons import FLOAT_SUMS, UNREAD_SUMS, Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
 from qdialect.targets.legality import in_float
@@ -95,6 +96,8 @@ class Stays(NamedTuple):
     """Operator, as `Conv`."""
     node: str
     blocked: Blocked
+    is_read: bool = True
+    """False if the target cannot read the node, and refuses the model for it."""
 
 
 class Reason(NamedTuple):
@@ -151,6 +154,7 @@ class Report:
         """One line, for any model."""
         floats = sum(layer.is_float for layer in self.layers)
         said = f"{floats} of {len(self.layers)} layers in float, {len(self.breaches)} nodes break a rule"
+        said += f", {len(self.unread)} are not read" if self.unread else ""
         return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
 
     def __str__(self) -> str:
@@ -181,6 +185,11 @@ class Report:
         """Reasons why nodes stay in float, with their numbers, the most frequent first."""
         return _counted(self.floats)
 
+    @property
+    def unread(self) -> list[Stays]:
+        """Nodes of the result that the target cannot read, in the order of the graph."""
+        return [one for one in self.breaches if not one.is_read]
+
     def broken_rules(self) -> list[tuple[Reason, int]]:
         """Violated rules of the target, with the numbers of nodes, the most frequent first."""
         return _counted(self.breaches)
@@ -189,8 +198,9 @@ class Report:
 def by_reason(nodes: Iterable[Stays]) -> dict[Reason, list[str]]:
     """Names of nodes by operator and reason, in order."""
     groups: dict[Reason, list[str]] = {}
-    for op, node, blocked in nodes:
-        groups.setdefault(Reason(op, blocked.id, blocked.message, blocked.fix), []).append(node)
+    for one in nodes:
+        blocked = one.blocked
+        groups.setdefault(Reason(one.op, blocked.id, blocked.message, blocked.fix), []).append(one.node)
     return groups
 
 
@@ -274,6 +284,7 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
             why = unread(op, unknown, remarks)
         if why is not None:
             reasons[op] = replace(said, blocked=why)
+    reasons |= _behind_unread_casts(ops, remarks, reasons)
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
             said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
@@ -284,6 +295,23 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
     """The DequantizeLinear nodes above an op, and above moves, that were not raised: their reasons explain it."""
     return [one for value in op.operands if (one := moved_dequantize(value)) is not None]
+
+
+def _behind_unread_casts(
+    ops: Iterable[Operation], remarks: RemarkTable, known: Mapping[OnnxOp, Remark]
+) -> dict[OnnxOp, Remark]:
+    """
+    Ops that move or select elements behind a DequantizeLinear of an activation that was not raised, of a negative scale
+    for instance: they work on integers elsewhere, so each has its reason.
+    """
+    found: dict[OnnxOp, Remark] = {}
+    for op in ops:
+        if isinstance(op, OnnxOp) and op not in known and op.get_trait(Commutes) is not None:
+            read = filter(None, map(written_dequantize, op.operands))
+            casts = [cast for cast in read if not is_constant(cast.operands[0])]
+            if (why := next((r for cast in casts for r in remarks.on(cast)), None)) is not None:
+                found[op] = why
+    return found
 
 
 def _owners(op: OnnxOp) -> list[OnnxOp]:
@@ -316,6 +344,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     """
     if is_rescaling:
         return Remark("", op.name, called(op), INTEGER_SUM, op.location)
+    if of_target := next((r for r in remarks.on(op) if r.blocked in (FLOAT_SUMS, UNREAD_SUMS)), None):
+        return of_target
     said = [(remark.pass_name.partition("-")[0], remark) for remark in remarks.on(op)]
     late = [remark for verb in LOWERING for of, remark in said if of == verb]
     late.sort(key=lambda remark: remark.blocked.id in UNPRICED)
@@ -331,8 +361,6 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
         reasons = [*filter(None, [_in_front(op, remarks)]), *reasons]
     if reasons:
         return reasons[0]
-    if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
-        return of_target
     work, unsaid = op.get_trait(SumsProducts), none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from qdialect.compiler.entries import advice
+from qdialect.compiler.entries import Said, advice
 from qdialect.compiler.layers import Layer
-from qdialect.compiler.report import Report
+from qdialect.compiler.report import Report, Stays
 from qdialect.ops.generated import op_class
 from qdialect.promises.work import Numbers
+from qdialect.reasons import Blocked
+from qdialect.targets.reading import NOT_THERE
 
 FEW = 6
 """Greatest number of operators that a line names."""
@@ -57,6 +59,20 @@ def kinds_text(counts: Mapping[str, int]) -> str:
     )
 
 
+def reason_text(blocked: Said) -> str:
+    """A reason, its fix if it has one, and its id."""
+    fix = f"; {advice(blocked)}" if advice(blocked) else ""
+    return f"{blocked.message}{fix} [{blocked.id}]"
+
+
+def unread_groups(report: Report) -> dict[Blocked, list[Stays]]:
+    """The nodes that the target cannot read, by reason, in the order of the graph."""
+    groups: dict[Blocked, list[Stays]] = {}
+    for one in report.unread:
+        groups.setdefault(one.blocked, []).append(one)
+    return groups
+
+
 class Verdict:
     """The verdict of a compilation, line by line."""
 
@@ -72,9 +88,16 @@ class Verdict:
 
     def lines(self) -> list[str]:
         """The verdict as text."""
-        rows = [self.integers(), self._kernels_line(), *self._float_lines(), self._casts_line(), self._size()]
-        rows += [*self.unknown_kinds(), self._report.completion]
+        rows = [*self.unread(), self.integers(), *self._kernels_lines(), *self._float_lines()]
+        rows += [self._casts_line(), self._size(), *self.unknown_kinds(), self._report.completion]
         return [row for row in rows if row] + self._duties()
+
+    def unread(self) -> list[str]:
+        """A line for each reason why the target cannot read nodes of the result, with their numbers by operator."""
+        return [
+            f"not read by {self._report.target}: {kinds_text(Counter(one.op for one in nodes))}: {reason_text(blocked)}"
+            for blocked, nodes in unread_groups(self._report).items()
+        ]
 
     def integers(self) -> str:
         """Line with the share in integers, in the result and as read."""
@@ -92,13 +115,16 @@ class Verdict:
         left_out = f"; {layers} could not be counted" if t.uncounted else ""
         return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
 
-    def _kernels_line(self) -> str:
-        """Line with the integer nodes of the result; in the form `qdq`, with the layers between pairs."""
-        layers, in_pairs = self._report.layers, self._report.form == "qdq"
-        kernels = Counter(node.operator for one in layers for node in one.became if node.is_kernel)
-        if in_pairs:
-            kernels = Counter(one.operator for one in layers if one.integer_macs)
-        return f"{'in pairs' if in_pairs else 'kernels'}: {kinds_text(kernels)}" if kernels else ""
+    def _kernels_lines(self) -> list[str]:
+        """Lines with the layers between pairs in the form `qdq`, and the integer nodes, of the result."""
+        layers, in_pairs = self._report.layers, Counter[str]()
+        nodes = [node for one in layers for node in one.became if node.unread is None]
+        kernels = Counter(node.operator for node in nodes if node.is_kernel)
+        if self._report.form == "qdq":
+            read = (node for one in layers if one.integer_macs for node in one.became)
+            in_pairs.update(node.operator for node in read if node.numbers is Numbers.PAIRS)
+        rows = {"in pairs": in_pairs, "kernels": kernels}
+        return [f"{what}: {kinds_text(counts)}" for what, counts in rows.items() if counts]
 
     def _float_lines(self) -> list[str]:
         if not self._floats:
@@ -109,11 +135,9 @@ class Verdict:
         line = f"float: {count}" + (f", {share_text(missing, macs)}" if macs else "")
         if self._is_float_model or self._report.left_in_float or not worst.reasons:
             return [line]
-        blocked = worst.reasons[0].blocked
-        fix = f"; {advice(blocked)}" if advice(blocked) else ""
         share = f", {share_text(worst.macs or 0, macs)}" if macs else ""
         return [
-            f"{line}; first {worst.operator} '{worst.node}'{share}: {blocked.message}{fix} [{blocked.id}]"
+            f"{line}; first {worst.operator} '{worst.node}'{share}: {reason_text(worst.reasons[0].blocked)}"
         ]
 
     def _casts_line(self) -> str:
@@ -131,10 +155,14 @@ class Verdict:
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that no runtime of ONNX has: unknown ones, and quantizers that were not read."""
-        if not self._report.unknown:
+        refused = {one.op for one in self._report.unread if one.blocked.id in NOT_THERE}
+        unknown = {
+            name: n for name, n in self._report.unknown.items() if name.rpartition(".")[2] not in refused
+        }
+        if not unknown:
             return []
-        line = f"unknown: {kinds_text(self._report.unknown)}; not rewritten; the runtime must support them"
-        names = [one.rpartition(".") for one in self._report.unknown]
+        line = f"unknown: {kinds_text(unknown)}; not rewritten; the runtime must support them"
+        names = [one.rpartition(".") for one in unknown]
         known = [name for domain, _, name in names if op_class("" if domain == "ai.onnx" else domain, name)]
         more = f"; {', '.join(known)}: defined in this opset with other inputs, types or attributes"
         return [line + more if known else line]

@@ -30,6 +30,7 @@ from qdialect.forms.cells import KINDS, Product
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, Layer
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, known_array, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked, unblocked
@@ -123,6 +124,14 @@ class _Quantized(NamedTuple):
         return _Quantized(*build.all("DynamicQuantizeLinear", [rows], types, None, roles))
 
 
+def _part(build: Builder, value: SSAValue, direction: int) -> SSAValue:
+    """What belongs to one direction; of a constant a constant, which passes that fold products of constants see."""
+    known = constant_array(value)
+    if known is None:
+        return build.pick(value, direction)
+    return build.constant(np.ascontiguousarray(known[direction]), name=f"{wish(value)}_{direction}")
+
+
 class _Weight(NamedTuple):
     """The weight of one direction: integers, transposed, their scales and zero points."""
 
@@ -133,7 +142,7 @@ class _Weight(NamedTuple):
     @staticmethod
     def of(layer: Layer, direction: int, places: tuple[int, int, int]) -> _Weight:
         values = [layer.op.input(place) for place in places]
-        return _Weight(*(layer.build.pick(value, direction) for value in values if value is not None))
+        return _Weight(*(_part(layer.build, value, direction) for value in values if value is not None))
 
     def times(self, build: Builder, rows: _Quantized, role: str) -> SSAValue:
         """The product with quantized rows, dequantized."""

@@ -26,6 +26,8 @@ FIRST_WITH_BLOCKS = 21
 """The first opset whose DequantizeLinear has blocks and 4-bit integers."""
 FIRST_INTEGER_POOL = 12
 """The first opset whose MaxPool takes integers."""
+HALF_BYTE = 4
+"""Bits of the smallest integers that have blocks."""
 FLOAT_SUMS = (0, 1)
 """accuracy_level: the activations are not rounded. 0 leaves that to onnxruntime, which does round some."""
 TRANSPOSE = op_named("", "Transpose")
@@ -97,9 +99,10 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     sizes = (op.int_attr("K", 0), op.int_attr("N", 0), op.int_attr("bits", 4), op.int_attr("block_size", 0))
     weight = unblocked(unpacked_weight(packed, scales, zeros, *sizes))
     stored, *parameters = weight
-    if zeros is None:
-        centred = stored.astype(np.int16) - weight.zero_points[:1].astype(np.int16)[0]
-        stored, parameters = centred.astype(BY_NUMPY[f"int{sizes[2]}"].dtype), parameters[:1]
+    if zeros is None or sizes[2] < HALF_BYTE:  # 4 bits hold the differences of fewer
+        points = np.repeat(weight.zero_points.astype(np.int16), sizes[3], axis=0)[: len(stored)]
+        centred = stored.astype(np.int16) - points
+        stored, parameters = centred.astype(BY_NUMPY[f"int{max(sizes[2], HALF_BYTE)}"].dtype), parameters[:1]
     nodes, result_type = Nodes(), op.results[0].type
     operands = [
         nodes.constant(np.ascontiguousarray(array), name=wish(source))

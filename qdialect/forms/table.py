@@ -19,9 +19,11 @@ from qdialect.forms.elementary import ELEMENTARY
 from qdialect.forms.equations import EQUATIONS
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.fused import FUSED
+from qdialect.forms.gathered import GATHERED
 from qdialect.forms.identical import SIZED, SPELLED
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
+from qdialect.forms.quantized_attention import QUANTIZED_ATTENTION
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
@@ -36,6 +38,8 @@ TABLES = (
     AT_RUN_TIME,
     FOREIGN,
     FUSED,
+    GATHERED,
+    QUANTIZED_ATTENTION,
     REWRITTEN,
     CONVOLUTIONS,
     POINTWISE,

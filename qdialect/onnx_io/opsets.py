@@ -27,6 +27,8 @@ CASTS_REFUSED = 28
 """The opset of whose QuantizeLinear and DequantizeLinear no release of onnxruntime has a kernel."""
 
 IMPORTS = "onnx.opset_import"
+OWN = "ai.onnx"
+"""ONNX's own domain, as a module's imports name it."""
 
 
 @cache
@@ -142,13 +144,12 @@ def lower_opsets(module: ModuleOp) -> None:
 
 
 def import_domains(module: ModuleOp) -> None:
-    """Add imports for the domains of all ops: passes write nodes of domains that the model did not import."""
+    """Import the domains of all ops, of those of functions too, and no others: passes write and remove nodes."""
     imports = module.attributes.get(IMPORTS)
     if not isinstance(imports, DictionaryAttr):
         return
-    used = {op.SCHEMA.domain for op in module.walk() if isinstance(op, OnnxOp) and op.SCHEMA is not None}
-    missing = sorted(domain for domain in used if domain and domain not in imports.data)
-    if missing:
-        module.attributes[IMPORTS] = DictionaryAttr(
-            {**imports.data, **{d: IntegerAttr(1, i64) for d in missing}}
-        )
+    used = {op.domain for op in module.walk() if isinstance(op, OnnxOp)} - {"", OWN}
+    kept = {domain: version for domain, version in imports.data.items() if domain in {OWN, *used}}
+    added = {domain: IntegerAttr(1, i64) for domain in sorted(used - set(kept))}
+    if added or len(kept) < len(imports.data):
+        module.attributes[IMPORTS] = DictionaryAttr({**kept, **added})

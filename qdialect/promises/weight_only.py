@@ -142,8 +142,8 @@ class BlockedWeight(NamedTuple):
     """(blocks, N)"""
 
 
-UNSIGNED = {4: BY_NUMPY["uint4"], 8: BY_NUMPY["uint8"]}
-"""Element type of the stored values of a packed weight, by their bits."""
+UNSIGNED = {2: BY_NUMPY["uint4"], 4: BY_NUMPY["uint4"], 8: BY_NUMPY["uint8"]}
+"""Element type of the stored values of a packed weight, by their bits: blocks came with types of 4 bits."""
 
 
 def unpacked_weight(
@@ -181,4 +181,5 @@ def _spread(rows: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
     """The inverse of `_nibbles`: one value per byte."""
     if bits == 8:
         return rows
-    return np.stack([rows & 15, rows >> 4], axis=-1).reshape(len(rows), -1).astype(np.uint8)
+    parts = [rows >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)]
+    return np.stack(parts, axis=-1).reshape(len(rows), -1).astype(np.uint8)

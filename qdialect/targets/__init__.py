@@ -17,6 +17,8 @@ from qdialect.errors import UserError, did_you_mean
 from qdialect.targets.pricing import scaled
 
 FOLDER = Path(__file__).parent
+ONNX = "ai.onnx"
+"""ONNX's own domain, as targets name it."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,12 @@ class Target:
     """True if sums of integers that are quantized at run time are computed in float, after conversion."""
     storage_types: Sequence[str] = ()
     """The storage types that QuantizeLinear and DequantizeLinear may have; empty: all."""
+    narrow_blocks: bool = True
+    """True if the runtime reads weights of 4 bits in blocks."""
+    float_blocks: bool = False
+    """True if a product with a weight in blocks is computed in float."""
+    few_bits: Sequence[str] = ()
+    """Operators that take weights of less than 8 bits; empty: all."""
     bias: str | None = None
     """`float`: a bias is never dequantized from integers; `i32`: it may be, in steps of x_scale * w_scale."""
     weight_scales_only: bool = False
@@ -100,6 +108,30 @@ class Target:
     """
     onnx_only: bool = False
     """True if the runtime supports only the domains of ONNX."""
+    domains: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Domain, `ai.onnx` for ONNX's own -> the operators of it that the runtime has, `*` for all; empty: all of any."""
+    lacks: Sequence[str] = ()
+    """Operators that the runtime does not have of domains of which it has `*`."""
+    registers_domains: bool = False
+    """True if a program may add operators of other domains to the runtime."""
+    elements: Sequence[str] = ()
+    """Element types, as ONNX spells them, of tensors that ops other than casts read and write; empty: all."""
+    interface_elements: Sequence[str] = ()
+    """Element types of graph inputs and outputs in addition."""
+    attributes: dict[str, dict[str, Sequence[int | str]]] = field(
+        default_factory=dict[str, dict[str, Sequence[int | str]]]
+    )
+    """Operator -> attribute -> the values that the runtime takes of it."""
+    most_inputs: dict[str, int] = field(default_factory=dict[str, int])
+    """Operator -> the number of its inputs that the runtime takes."""
+    most_outputs: dict[str, int] = field(default_factory=dict[str, int])
+    """Operator -> the number of its outputs that the runtime takes."""
+    ranks: dict[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    """Operator -> the ranks of its first input that the runtime takes."""
+    constants: dict[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    """Operator -> the places of inputs that must be constants."""
+    refuses: Sequence[str] = ()
+    """Ids of reasons with which the runtime refuses the whole model, where others only cost time."""
     weight_only_limit: int | None = None
     """
     Number of elements above which a 4-bit (inputs, outputs) weight is left to the session, which creates MatMulNBits
@@ -153,9 +185,16 @@ class Target:
             return True
         return len(set(operands)) == 1 and f"{operands[0]}* {result}" in rows
 
+    def reads(self, domain: str, op_type: str) -> bool:
+        """True if the runtime has the operator, or may be given it."""
+        known = self.domains.get(domain or ONNX)
+        if known is None:
+            return self.registers_domains or not self.domains
+        return op_type in known or ("*" in known and op_type not in self.lacks)
+
     def takes_blocks(self, form: str) -> bool:
         """True if `form` holds weights of 4 bits in blocks: in kernels of the runtime's own, if it has any."""
-        return self.least_bits <= 4 and form == ("qoperator" if self.kernels else "qdq")
+        return self.narrow_blocks and form == ("qoperator" if self.kernels else "qdq")
 
     def runs_on_storage(self, op_type: str, type: str, opset: int) -> bool:
         """True if `op_type` runs on stored integers of `type` in opset `opset`."""

@@ -1,13 +1,15 @@
 """
-Legality of a lowered model on its target: the rules of the target's file, and violations with reasons.
+Legality of a lowered model on its target: what its runtime cannot read, and other violations of the rules in its file.
 
 Violations that a pass can fix exactly have been fixed before; those found here need the user: another calibration,
-`--exactness lossy`, or a change to the model.
+`--exactness lossy`, or a change to the model. What the runtime refuses keeps the whole model from being loaded; other
+violations cost time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, ModuleOp
@@ -16,19 +18,22 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import OpTrait
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, onnx_opset
-from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp, onnx_opset
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.casts import RUN_TIME, DequantizeForm, QuantizeForm, dequantize_type
 from qdialect.promises.copies import Copies
 from qdialect.promises.elementwise import Joins
 from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
 from qdialect.promises.window import Window
-from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
+from qdialect.promises.work import SumsProducts
+from qdialect.reasons import ACTIVATION_PER_AXIS, SCALE_VALUE, Blocked
 from qdialect.targets import Target
+from qdialect.targets.reading import NOT_THERE, Reader
 
 BYTE, SUM_OF_TWO = 255, 2**15 - 1
 """The largest u8, and the largest int16, a sum of two products."""
@@ -36,14 +41,50 @@ MOVED_TYPES = ("u8", "i8", "u16", "i16")
 """Storage types for which ops that move or select have integer kernels on some target."""
 
 
-def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
-    """The nodes of a lowered module that violate a rule of `target`, each with the rule, in the order of the graph."""
-    refused: list[tuple[OnnxOp, Blocked]] = []
+class Breach(NamedTuple):
+    """A node of a lowered module that violates a rule of its target."""
 
+    op: OnnxOp
+    blocked: Blocked
+    is_read: bool
+    """False if the runtime refuses the node, and the model with it."""
+
+
+def breaches(module: ModuleOp, target: Target) -> list[Breach]:
+    """The nodes of a lowered module that violate a rule of `target`, each with the rule, in the order of the graph."""
+    found: list[Breach] = []
+    reader = Reader(module, target)
     for op in module.walk():
-        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp):
-            refused += ((op, blocked) for blocked in _of_node(op, target))
-    return refused
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp | YieldOp):
+            refused = [*reader.refusals(op)]
+            rules = [] if any(one.id in NOT_THERE for one in refused) else _of_node(op, target)
+            found += (Breach(op, blocked, False) for blocked in refused)
+            found += (Breach(op, blocked, blocked.id not in target.refuses) for blocked in rules)
+    return found
+
+
+def unread_factor(op: OnnxOp, refused: Mapping[OnnxOp, Blocked]) -> Blocked | None:
+    """
+    The reason why the runtime does not read a product of a lowered module: the op itself, a cast of what it multiplies,
+    or the cast in front of that one, behind moves or not; None if it reads all.
+    """
+    if op in refused:
+        return refused[op]
+    work = op.get_trait(SumsProducts)
+    waiting = [
+        v for place in (work.factors if work is not None else ()) if (v := op.input(place)) is not None
+    ]
+    while waiting:
+        above = waiting.pop().owner
+        if not isinstance(above, OnnxOp):
+            continue
+        if (moves := above.get_trait(Commutes)) is not None:
+            waiting += moves.operand_values(above)
+        elif above.get_trait(DequantizeForm) is not None or above.get_trait(QuantizeForm) is not None:
+            if above in refused:
+                return refused[above]
+            waiting += [above.operands[0]] if above.get_trait(DequantizeForm) is not None else []
+    return None
 
 
 def in_float(op: OnnxOp, target: Target) -> Blocked | None:
@@ -55,6 +96,12 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     x, w, name = types[0], types[1], target.name
     if max(x.storage.width, w.storage.width) > BYTE.bit_length():
         return Blocked("wide-pairs", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
+    if w.blocks and target.float_blocks:
+        return Blocked(
+            "blocked-scales",
+            f"{name} computes products with a weight in blocks in float",
+            "quantize the weight with one scale for each output channel",
+        )
     if isinstance(op.operands[1].owner, ConstantOp):
         if is_refused(op, linear, x, target):
             return ACTIVATION_PER_AXIS
@@ -95,8 +142,6 @@ def is_refused(op: OnnxOp, linear: Linear, x: UniformType, target: Target) -> bo
 
 
 def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:
-    if target.onnx_only and op.domain not in ("", "ai.onnx"):
-        yield Blocked("domain", f"{target.name} reads no operators of {op.domain}", "write it in ONNX's own")
     if op.get_trait(QuantizeForm) is not None:
         yield from _of_quantize(op, target)
     elif op.get_trait(DequantizeForm) is not None:
@@ -118,14 +163,14 @@ def _of_quantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
             yield Blocked("integer-output", "a graph output is integer", "dequantize the output")
         else:
             yield Blocked("lone-quantize", "an op other than a DequantizeLinear reads its integers")
-    type = quantize_type(op)
-    if not isinstance(type, Blocked):
-        yield from _of_type(type, target)
+    yield from _of_parameters(op, op.results[0], target)
 
 
 def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     source = op.operands[0].owner
-    if isinstance(source, Operation) and source.get_trait(QuantizeForm) is not None:
+    if isinstance(source, OnnxOp) and source.get_trait(QuantizeForm) is not None:
+        if list(source.operands[1:]) != list(op.operands[1:]):
+            yield from _of_parameters(op, op.operands[0], target)
         return
     constant = isinstance(source, ConstantOp)
     if target.whole_pairs and not constant:
@@ -133,29 +178,58 @@ def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
             yield Blocked("integer-input", "a graph input is integer", "let the model quantize its input")
         else:
             yield Blocked("lone-dequantize", "an op other than a QuantizeLinear makes its integers")
-    type = dequantize_type(op)
-    if not isinstance(type, Blocked):
-        yield from _of_type(type, target, constant=constant, weight=constant and _is_weight_of_linear(op))
+    weight = constant and _is_weight_of_linear(op)
+    yield from _of_parameters(op, op.operands[0], target, constant=constant, weight=weight)
 
 
-def _of_type(
-    type: UniformType, target: Target, *, constant: bool = False, weight: bool = False
+def _of_parameters(
+    op: OnnxOp, stored: SSAValue, target: Target, *, constant: bool = False, weight: bool = False
 ) -> Iterator[Blocked]:
-    name = type.storage.name
-    if (target.symmetric_weights if weight else target.symmetric_activations) and type.zero_points.any():
+    """The rules on scales, zero points and storage that a cast breaks, of each kind."""
+    zero_points, scales = (None if v is None else constant_array(v) for v in (op.input(2), op.operands[1]))
+    if (target.symmetric_weights if weight else target.symmetric_activations) and _has_zero_point(
+        zero_points
+    ):
         yield Blocked(
             "zero-point",
             f"{target.name} wants the zero point {'of a weight ' if weight else ''}to be 0",
             "quantize the model symmetrically",
         )
-    elif target.storage_types and name not in target.storage_types:
+    elif (name := _stored_name(stored)) is not None and name not in (target.storage_types or (name,)):
         yield Blocked(
             "storage-type",
             f"{target.name} reads {', '.join(target.storage_types)}, not {name}",
             "quantize the model to what it reads",
         )
-    if target.weight_scales_only and not weight and not constant and type.axis is not None:
+    if RUN_TIME.id in target.refuses and (
+        scales is None or (op.input(2) is not None and zero_points is None)
+    ):
+        yield RUN_TIME
+    if scales is None:
+        return
+    if SCALE_VALUE.id in target.refuses and not _all_positive(scales):
+        yield SCALE_VALUE
+    if target.weight_scales_only and not constant and (scales.size > 1 or op.int_attr("block_size", 0)):
         yield ACTIVATION_PER_AXIS
+
+
+def _has_zero_point(zero_points: Array | None) -> bool:
+    """True if a zero point is not 0; floats of 8 bits compare as float32."""
+    return zero_points is not None and bool(zero_points.astype(np.float32).any())
+
+
+def _all_positive(scales: Array) -> bool:
+    """True if every scale is finite and greater than zero."""
+    reals = scales.astype(np.float32)
+    return bool((np.isfinite(reals) & (reals > 0)).all())
+
+
+def _stored_name(value: SSAValue) -> str | None:
+    """Name of a storage type, `i8`, or as ONNX spells it for floats; None if it is unknown."""
+    element = element_of(value.type)
+    storage = storage_of(element)
+    known = None if element is None else BY_ATTRIBUTE.get(element)
+    return storage.name if storage is not None else None if known is None else known.spelling
 
 
 def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
@@ -170,6 +244,14 @@ def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
         yield Blocked("moved-weight", "an op stands between the weight's DequantizeLinear and its consumer")
     if isinstance(w, UniformType) and w.axis is not None and w.axis != linear.weight_axis(op):
         yield WRONG_AXIS
+    narrow = _dequantized(op.operands[1])
+    if isinstance(narrow, UniformType) and narrow.storage.width < BYTE.bit_length():
+        if target.few_bits and op.op_type not in target.few_bits:
+            yield Blocked(
+                "storage-type",
+                f"{target.name} takes weights of {narrow.storage.width} bits only in {', '.join(target.few_bits)}",
+                "quantize its weight in 8 bits",
+            )
     bias = op.input(2) if linear.has_bias else None
     b = None if bias is None else _dequantized(bias)
     if b is None:

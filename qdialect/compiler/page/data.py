@@ -101,7 +101,7 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "nodes": [_node(node, owners.get(k), kinds[k], around) for k, node in enumerate(nodes)],
         **_links(report.account.links),
         "as_read": _links(report.account.origin.links),
-        "breaches": [stays_as_json(one) for one in report.breaches],
+        "breaches": [{**stays_as_json(one), "read": one.is_read} for one in report.breaches],
         "remarks": [{"op": r.op, "node": r.node, **_reason(r)} for r in report.remarks],
         "passes": [step._asdict() for step in report.steps],
         "provenance": {

@@ -78,8 +78,9 @@ const folded = (title, some, content) => some
 
 function rules() {
   if (!report.breaches.length) return at("rules").parentElement.remove();
-  at("rules").append(plain([["Node"], ["Operator"], ["Rule and fix"]], report.breaches.map((one) =>
-    [html("code", {}, breakable(one.node)), one.op, explained(one)])));
+  const rows = [...report.breaches].sort((a, b) => a.read - b.read);
+  at("rules").append(plain([["Node"], ["Operator"], ["Read"], ["Rule and fix"]], rows.map((one) =>
+    [html("code", {}, breakable(one.node)), one.op, one.read ? "yes" : "no: the model is refused", explained(one)])));
 }
 
 function remarks() {
