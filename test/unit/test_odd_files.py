@@ -20,7 +20,13 @@ RELU = [node("Relu", ["x"], ["y"])]
 
 
 def constant(name: str, value: float = 8.0, domain: str = "") -> onnx.NodeProto:
-    return node("Constant", [], [name], value=numpy_helper.from_array(np.array(value, np.float32), name), domain=domain)
+    return node(
+        "Constant",
+        [],
+        [name],
+        value=numpy_helper.from_array(np.array(value, np.float32), name),
+        domain=domain,
+    )
 
 
 def tensor(name: str, value: Any) -> onnx.TensorProto:
