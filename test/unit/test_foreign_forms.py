@@ -41,8 +41,6 @@ def check(proto: onnx.ModelProto, feeds: Feeds, target: str) -> Report:
     assert [one.domain for one in written.opset_import] == [""], str(report)
     (ours,), (right,) = run(written, feeds), run(proto, feeds)
     np.testing.assert_allclose(ours, right, rtol=0, atol=1e-5 * float(np.abs(right).max()))
-    (default,) = run(written, feeds, optimize=True)
-    assert np.isfinite(default).all()
     return report
 
 

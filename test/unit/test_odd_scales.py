@@ -135,13 +135,22 @@ def compiled(model: onnx.ModelProto, target: str, exactness: str = "close") -> o
     return export_model(module)
 
 
-def assert_right(model: onnx.ModelProto, result: onnx.ModelProto, exactness: str, step: float = STEP) -> None:
-    """Within a step of the original without optimization, which at `exact` is met; everything is also a number."""
+def assert_right(
+    model: onnx.ModelProto,
+    result: onnx.ModelProto,
+    exactness: str,
+    step: float = STEP,
+    target: str = "onnxruntime",
+) -> None:
+    """
+    Within a step of the original without optimization, which at `exact` is met; everything is also a number. In default
+    sessions too where the target is onnxruntime, whose fusions are guarded against there alone.
+    """
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
     feeds = {"x": np.random.default_rng(1).normal(size=shape).astype(np.float32)}
     wanted = run(model, feeds, LEVELS[0]).astype(np.float64)
     assert np.isfinite(wanted).all()
-    for level in LEVELS:
+    for level in LEVELS if target.startswith("onnxruntime") else LEVELS[:1]:
         given = run(result, feeds, level).astype(np.float64)
         is_exact = exactness == "exact" and level == LEVELS[0]
         tolerance = 0 if is_exact else max(1.01 * step, 1e-4 * np.abs(wanted).max())
@@ -159,7 +168,7 @@ def nodes(model: onnx.ModelProto) -> set[str]:
 def test_a_channel_of_odd_scale(case: str, odd: str, exactness: str, target: str):
     model = linear(case, odd, len(case) + len(odd))
     result = compiled(model, target, exactness)
-    assert_right(model, result, exactness)
+    assert_right(model, result, exactness, target=target)
     stored = {i.name: numpy_helper.to_array(i) for i in result.graph.initializer}
     scales = [stored[n.input[1]] for n in result.graph.node if n.op_type == "DequantizeLinear"]
     assert all((s > 0).all() and np.isfinite(s).all() for s in scales)
@@ -193,7 +202,7 @@ def test_weights_and_biases_around_odd_scales(
         pytest.skip("a Gemm has no such layer behind it")
     model = linear(case, odd, len(case) + len(str(options)), weight=weight, **options)
     for exactness in ("exact", "close"):
-        assert_right(model, compiled(model, target, exactness), exactness)
+        assert_right(model, compiled(model, target, exactness), exactness, target=target)
 
 
 def activation(case: str, odd: str, seed: int, dtype: Any) -> onnx.ModelProto:
@@ -234,7 +243,7 @@ def test_an_activation_of_odd_scale(case: str, odd: str, dtype: Any, target: str
     model = activation(case, odd, len(case), dtype)
     for exactness in ("exact", "close"):
         result = compiled(model, target, exactness)
-        assert_right(model, result, exactness)
+        assert_right(model, result, exactness, target=target)
         stored = {i.name: numpy_helper.to_array(i) for i in result.graph.initializer}
         casts = [n for n in result.graph.node if n.op_type in ("QuantizeLinear", "DequantizeLinear")]
         used = {v for n in result.graph.node for v in n.input} | {o.name for o in result.graph.output}
@@ -293,7 +302,7 @@ def test_nodes_of_odd_scales(case: str, odd: str, per_channel: bool, target: str
     model = node(case, odd, len(case), per_channel=per_channel)
     for exactness in ("exact", "close"):
         result = compiled(model, target, exactness)
-        assert_right(model, result, exactness)
+        assert_right(model, result, exactness, target=target)
     if odd != "denormal" and target != "onnxruntime":
         assert not nodes(result) & {"QLinearConv", "QGemm", "QLinearMatMul", "ConvInteger", "MatMulInteger"}
 

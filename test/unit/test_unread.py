@@ -92,8 +92,7 @@ def quantized(product: str, scale: Any, zero: Any, axis: int = 1) -> onnx.ModelP
 
 I8 = np.int8(0)
 ODD: dict[str, tuple[Any, Any, str]] = {
-    "negative": (f32(-0.05), I8, "scale-value"),
-    "zero": (f32(0), I8, "scale-value"),
+    "negative": (f32(-0.05), I8, "zero-point"),  # written as the positive scale of the mirrored integers
     "infinite": (f32(np.inf), I8, "scale-value"),
     "not a number": (f32(np.nan), I8, "scale-value"),
     "zero point": (f32(0.05), np.int8(3), "zero-point"),
@@ -101,7 +100,7 @@ ODD: dict[str, tuple[Any, Any, str]] = {
     "16 bits": (f32(5e-4), np.int16(0), "storage-type"),
     "16 bits, unsigned": (f32(5e-4), np.uint16(40000), "zero-point"),
     "channels": (f32(0.01, 0.02, 0.03, 0.04), np.zeros(4, np.int8), "activation-per-axis"),
-    "channels, one negative": (f32(0.01, -0.02, 0.03, 0.04), np.zeros(4, np.int8), "scale-value"),
+    "channels, one negative": (f32(0.01, -0.02, 0.03, 0.04), np.zeros(4, np.int8), "zero-point"),
     "channels, one zero": (f32(0.01, 0, 0.03, 0.04), np.zeros(4, np.int8), "scale-value"),
 }
 
@@ -131,7 +130,15 @@ def test_what_tensorrt_reads_is_in_pairs(zero: Any, product: str):
     assert f"in pairs: 1 {product}" in str(report)
 
 
-@pytest.mark.parametrize("name", ["negative", "zero", "infinite", "not a number"])
+@pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("target", ["tensorrt", "openvino", "generic"])
+def test_an_activation_of_scale_0_is_constant_and_read(target: str, product: str):
+    report, written = compiled(quantized(product, f32(0), I8), target)
+    assert not report.unread
+    assert "QuantizeLinear" not in {node.op_type for node in written.graph.node}
+
+
+@pytest.mark.parametrize("name", ["infinite", "not a number"])
 @pytest.mark.parametrize("target", ["onnxruntime", "openvino", "tensorrt", "generic"])
 @pytest.mark.parametrize(
     "node",
@@ -250,7 +257,7 @@ def test_an_unknown_domain_is_not_read(target: str):
 @pytest.mark.parametrize("command", ["compile", "quantize"])
 def test_strict_writes_nothing(command: str, tmp_path: Path, capsys: Any):
     source, target = tmp_path / "in.onnx", tmp_path / "out.onnx"
-    proto = quantized("Conv", f32(-0.05), I8)
+    proto = quantized("Conv", f32(np.inf), I8)
     if command == "quantize":
         proto = model([oh.make_node("Det", ["x"], ["d"]), oh.make_node("Relu", ["d"], ["y"])], {}, (3, 3))
     onnx.save(proto, source)
@@ -275,7 +282,7 @@ def test_strict_writes_what_is_read(tmp_path: Path):
 
 def test_the_report_marks_what_is_not_read(tmp_path: Path):
     source, target, report = tmp_path / "in.onnx", tmp_path / "out.onnx", tmp_path / "r.json"
-    onnx.save(quantized("Conv", f32(-0.05), I8), source)
+    onnx.save(quantized("Conv", f32(np.inf), I8), source)
     main(
         [
             "compile",
