@@ -5,6 +5,7 @@ Fold shape computations, also with some sizes unknown until run time.
     Gather(Shape(x), k), Concat(..), a * b   ->  constant        where the selected sizes are known
     Reshape(x, Concat(Shape(x)[0], c, d))    ->  Reshape(x, [0, c, d]), likewise [-1, c, d], [.., 1] of Expand
     Resize(x, _, _, Concat(Shape(x)[0], c))  ->  Resize(x, _, [1, c / size])   if that gives c again
+    DequantizeLinear(q, 0, z)                ->  Expand(0, Shape(q))
 
 Exact: lists of sizes are evaluated element by element, unknown sizes as symbols, which follow through the ops that keep
 them (`qdialect/promises/shapes.py`). Newly inferred shapes are used at once by the ops that follow; a list that then
@@ -30,9 +31,11 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer, is_list, learn_sizes
 from qdialect.onnx_io.sizes import Sizes
 from qdialect.patterns.computing import Computation
+from qdialect.patterns.odd_scales import ZeroOfAnyIntegers
+from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
 from qdialect.promises.typed import SizesOnly
-from qdialect.rewriting.driver import Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, apply_patterns, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -114,6 +117,9 @@ class FoldShapesPass(RewritePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         ops: list[Operation] = operations(op)
+        if any(one.get_trait(DequantizeForm) is not None for one in ops):
+            if apply_patterns(op, self.name, [ZeroOfAnyIntegers()]):
+                ops = operations(op)
         if not any(one.get_trait(SizesOnly) is not None for one in ops):
             return
         sweep = _Sweep(op, self.name, learns=not any(isinstance(one, Cast) for one in ops))

@@ -117,7 +117,7 @@ class TurnedPair(OnTrait[QuantizeForm]):
         zero = _zero_points(op, turned.reshape(scales.shape), of.storage.dtype)
         parameters = [scale.results[0], zero.results[0]]
         new = op.build([op.operands[0], *parameters], op.result_types, op.onnx_attributes)
-        rewriter.replace(op, [scale, zero, new])
+        rewriter.replace(op, [scale, zero, new], is_same=False)
         for cast in casts:
             again = cast.build([new.results[0], *parameters], cast.result_types, cast.onnx_attributes)
             rewriter.replace(cast, [again])

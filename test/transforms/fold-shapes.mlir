@@ -402,3 +402,25 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 14 : i64}} {
     func.return %z : tensor<*xf32>
   }
 }
+
+// -----
+
+// What a scale of zero dequantizes is zeros, of a size that is known here; of another scale the integers are.
+// CHECK-LABEL: func.func @zeros_of_a_known_size(
+// CHECK-NOT: onnx.Shape
+// CHECK-NOT: onnx.DequantizeLinear
+// CHECK: onnx.Expand
+// CHECK-LABEL: func.func @unmoved_other_scale(
+// CHECK: onnx.DequantizeLinear
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+  func.func @zeros_of_a_known_size(%q: tensor<3x4xi8>) -> tensor<3x4xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+    %y = onnx.DequantizeLinear(%q, %s, _) : (tensor<3x4xi8>, tensor<f32>) -> tensor<3x4xf32>
+    func.return %y : tensor<3x4xf32>
+  }
+  func.func @unmoved_other_scale(%q: tensor<3x4xi8>) -> tensor<3x4xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+    %y = onnx.DequantizeLinear(%q, %s, _) : (tensor<3x4xi8>, tensor<f32>) -> tensor<3x4xf32>
+    func.return %y : tensor<3x4xf32>
+  }
+}
