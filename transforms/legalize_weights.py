@@ -2,7 +2,8 @@
 Give constant weights zero point 0 for targets that require it, where a change of signedness does not suffice.
 
     w : zero point z   ->  w - z : i8               1. 8 bits hold every difference
-    w : i4, u4         ->  w - z : i8               2. the target reads no i4; for products of floats also i8, u8
+    w : i4, u4         ->  w - z : i8               2. where products of integers take no i4; those of
+                                                       floats keep it, and lose the zero points of i8 and u8
     dcast(w)           ->  constant of floats       3. of products of floats: with a scale for each input, for
                                                        a target without such scales
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
@@ -160,32 +161,37 @@ def _copy_inputs(
 
 
 class Widen(OnOp[ConstantOp]):
-    """A constant of fewer bits than the target supports, or a zero-pointed weight of a float product, as i8."""
+    """A constant of fewer bits than products of integers take, or a zero-pointed weight of a float product, as i8."""
 
     def __init__(self, target: Target):
-        self._bits, self._symmetric, self._keeps_blocks = (
-            target.least_bits,
-            target.symmetric_weights,
-            target.float_blocks,
-        )
+        self._target = target
 
     def match(self, op: ConstantOp, rewriter: Rewriter, /) -> None:
-        type = quantized_of(op.results[0].type)
+        value, type = op.results[0], quantized_of(op.results[0].type)
         if op.value is None or type is None or type.storage.width > WIDTH:
             return
-        users = [use.operation for use in op.results[0].uses]
-        if type.storage.width >= self._bits:
-            has_zero = not type.storage.signed or type.zero_points.any()
-            if not (self._symmetric and has_zero and all(map(_is_weight_of_floats, users))):
+        users = list(dict.fromkeys(use.operation for use in value.uses))
+        if type.storage.width < self._target.least_bits:
+            if type.blocks and self._target.float_blocks:
                 return
-        elif not all(u.get_trait(Linear) is not None for u in users) or (type.blocks and self._keeps_blocks):
+            users = [user for user in users if user.get_trait(Linear) is not None]
+        else:
+            has_zero = not type.storage.signed or type.zero_points.any()
+            if not (self._target.symmetric_weights and has_zero and all(map(_is_weight_of_floats, users))):
+                return
+        if not users:
             return
         stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
         if excess.any():
             return
         nodes = Nodes()
-        _weight(nodes, stored, type, op.results[0])
-        rewriter.replace(op, nodes.ops, is_same=False)
+        new = _weight(nodes, stored, type, value)
+        if all(use.operation in users for use in value.uses):
+            rewriter.replace(op, nodes.ops, is_same=False)
+            return
+        rewriter.insert_after(op, nodes.ops)
+        for use in [use for use in value.uses if use.operation in users]:
+            rewriter.set_operand(use.operation, use.index, new)
 
 
 def _is_weight_of_floats(user: Operation) -> bool:

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p 'legalize-weights{target=openvino}' | FILECHECK %s
 // RUN: OPT %s -p 'legalize-weights{target=generic}' | FILECHECK %s --check-prefix=GENERIC
+// RUN: OPT %s -p 'legalize-weights{target=onnxruntime}' | FILECHECK %s --check-prefix=RUNTIME
 // RUN: DIAGNOSTICS -p 'legalize-weights{target=openvino}'
 
 !x = !quant.uniform<u8:f32, 0.02:13>
@@ -142,6 +143,10 @@ func.func @unmoved_behind_relu(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4x!x>) -
 // CHECK: onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi4>>}
 // GENERIC-LABEL: func.func @widened(
 // GENERIC: #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi4>>
+// RUNTIME-LABEL: func.func @widened(
+// RUNTIME: #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi8>>
+// RUNTIME: #onnx.tensor<[-3, 12, 0, 4] : tensor<2x2xi8>>
+// RUNTIME: #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi4>>
 func.func @widened(%q: tensor<3x2x!x>, %x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi4>>} : () -> tensor<2x2x!quant.uniform<i4:f32:1, {0.5,0.25}>>
   %v = onnx.Constant() {value = #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:3>>
@@ -151,6 +156,26 @@ func.func @widened(%q: tensor<3x2x!x>, %x: tensor<3x2xf32>) -> (tensor<3x2xf32>,
   %d = quant.dcast %f : tensor<2x2x!quant.uniform<i4:f32, 0.5>> to tensor<2x2xf32>
   %e = onnx.MatMul(%x, %d) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   func.return %y, %z, %e : tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// A weight that products of integers and of floats share: the floats' stays.
+
+// CHECK-LABEL: func.func @shared_weight(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi4>>}
+// CHECK-DAG: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>}
+// CHECK: onnx.MatMul(%q, %[[V]])
+// CHECK: quant.dcast %[[W]]
+// RUNTIME-LABEL: func.func @shared_weight(
+// RUNTIME-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi4>>}
+// RUNTIME-DAG: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>}
+// RUNTIME: onnx.MatMul(%q, %[[V]])
+// RUNTIME: quant.dcast %[[W]]
+func.func @shared_weight(%q: tensor<3x2x!x>, %x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi4>>} : () -> tensor<2x2x!quant.uniform<i4:f32, 0.5>>
+  %y = onnx.MatMul(%q, %w) : (tensor<3x2x!x>, tensor<2x2x!quant.uniform<i4:f32, 0.5>>) -> tensor<3x2xf32>
+  %d = quant.dcast %w : tensor<2x2x!quant.uniform<i4:f32, 0.5>> to tensor<2x2xf32>
+  %e = onnx.MatMul(%x, %d) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y, %e : tensor<3x2xf32>, tensor<3x2xf32>
 }
 
 // A scale for each input of a weight is no scale that the plugin takes; one for each output is.
