@@ -198,3 +198,54 @@ def test_scales_along_an_axis_came_with_opset_13():
         ("", "DequantizeLinear"),
         ("", "MatMul"),
     ]
+
+
+WIDER = """g (float[{rows}3] x) => (float[{wide}] y)
+<int8[{stack}3,4] w = {{-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -128}}, float[{scales}] ws = {{{values}}},
+ float[{bias}4] b = {{1, -2, 3, -4}}, float[4] one = {{1, 1, 1, 1}}> {{
+  q, s, z = DynamicQuantizeLinear(x)
+  i = MatMulInteger(q, w, z)
+  f = Cast<to = 1>(i)
+  p = Mul(s, ws)
+  m = Mul({product})
+  a = Add({added})
+  y = {reader}
+}}"""
+"""A session makes a bias of `b`, and of its axes none."""
+
+
+@pytest.mark.parametrize("scales", ["", "4"], ids=["tensor", "columns"])
+@pytest.mark.parametrize("turned", [False, True], ids=["", "turned"])
+@pytest.mark.parametrize(
+    ("rows", "stack", "bias", "reader"),
+    [
+        ("", "", "1,", "Transpose<perm = [1, 0]>(a)"),
+        ("", "", "1,", "Softmax<axis = 1>(a)"),
+        ("", "", "1,1,", "Relu(a)"),
+        ("5,", "", "1,1,", "Transpose<perm = [2, 0, 1]>(a)"),
+        ("5,", "", "1,1,1,", "LayerNormalization<axis = 3>(a, one)"),
+        ("1,", "", "1,1,", "Add(a, a)"),
+        ("2,5,", "", "1,1,1,", "ReduceMax<axes = [2], keepdims = 0>(a)"),
+        ("2,5,", "1,", "1,1,1,", "Neg(a)"),
+        ("5,", "", "1,", "Transpose<perm = [1, 0]>(a)"),
+        ("2,5,", "", "1,1,", "Transpose<perm = [2, 0, 1]>(a)"),
+        ("2,5,", "", "1,", "Neg(a)"),
+    ],
+)
+def test_a_result_keeps_the_axes_of_a_bias_that_has_more(
+    rows: str, stack: str, bias: str, reader: str, turned: bool, scales: str
+):
+    count = max(rows.count(","), bias.count(",")) + 1 - reader.startswith("Reduce")
+    text = WIDER.format(
+        rows=rows, stack=stack, bias=bias, reader=reader, scales=scales,
+        wide=",".join("abcd"[:count]), values="0.01, 0.02, 0.015, 0.03" if scales else "0.01",
+        product="p, f" if turned else "f, p", added="b, m" if turned else "m, b",
+    )  # fmt: skip
+    model, result = compiled(text.replace("float[] ws", "float ws"), 17, target="onnxruntime")
+    shape = [int(size) for size in rows.split(",") if size] + [3]
+    x = {"x": np.random.default_rng(3).normal(size=shape).astype(np.float32)}
+    wanted = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        got = run(result, x, level)
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)

@@ -105,6 +105,27 @@ EXAMPLES: dict[str, list[Example]] = {
           y = Add(m, c)
         }}""", 17, step=1e-4),
     ],
+    "wider-bias": [
+        Example(f"""g (float[3] x) => (float[4,1] y)
+        <int8[3,4] w = {W}, float ws = {{0.01}}, float[1,4] b = {{1, 2, 3, 4}}> {{
+          q, s, z = DynamicQuantizeLinear(x)
+          i = MatMulInteger(q, w, z)
+          f = Cast<to = 1>(i)
+          p = Mul(s, ws)
+          m = Mul(f, p)
+          a = Add(m, b)
+          y = Transpose<perm = [1, 0]>(a)
+        }}"""),
+        Example(f"""g (float[2,3] x) => (float[1,2,4] y)
+        <int8[3,4] w = {W}, float ws = {{0.01}}, float[1,1,4] b = {{1, 2, 3, 4}}> {{
+          q, s, z = DynamicQuantizeLinear(x)
+          i = MatMulInteger(q, w, z)
+          f = Cast<to = 1>(i)
+          p = Mul(s, ws)
+          m = Mul(p, f)
+          y = Add(b, m)
+        }}"""),
+    ],
     "other-filter": [
         Example(f"""g (float[2,4,5] x) => (float[2,3,5] y)
         <float s = {{0.02}}, uint8 z = {{3}}, float t = {{0.05}}, uint8 u = {{117}}, int8[3,4,1] w = {W},
@@ -371,7 +392,7 @@ def fed(model: onnx.ModelProto, scale: float) -> dict[str, Any]:
 def is_spoilt(got: list[Any] | None, wanted: list[Any], step: float) -> bool:
     """True if a session failed, or an output is another."""
     return got is None or not all(
-        np.allclose(a.astype(np.float64), b.astype(np.float64), rtol=1e-5, atol=step)
+        a.shape == b.shape and np.allclose(a.astype(np.float64), b.astype(np.float64), rtol=1e-5, atol=step)
         for a, b in zip(got, wanted, strict=True)
     )
 

@@ -15,9 +15,10 @@ from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, constant_array, rank_of
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, sums
+from qdialect.promises.arithmetic import Converts
 from qdialect.promises.casts import dequantize_type, moved_dequantize, quantize_type, written_dequantize
-from qdialect.promises.elementwise import Adds
-from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.elementwise import Adds, Multiplies
+from qdialect.promises.linear import IntegerProduct, Linear, bias_matches
 from qdialect.runtimes.onnxruntime.casts import fused_with, quantizes
 from qdialect.runtimes.onnxruntime.guards import part
 from qdialect.targets import Target
@@ -100,6 +101,35 @@ def has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
     if not (isinstance(x, UniformType) and isinstance(w, UniformType) and isinstance(b, UniformType)):
         return True
     return not bias_matches(x, w, b)
+
+
+def wider_bias(op: OnnxOp, session: Target) -> int | None:
+    """
+    Index of the scaled sums of an integer product to which a constant is added that has more axes, or may have.
+
+    Of one row for all, a session makes the bias of the product, whose result then has the axes of the sums.
+    """
+    if op.get_trait(Adds) is None:
+        return None
+    for place, value in enumerate(op.operands):
+        bias = op.operands[1 - place]
+        if constant(bias) is None or not _is_scaled_sum(value):
+            continue
+        wide, rank = rank_of(bias), rank_of(value)
+        if wide is not None and wide > 1 and (rank is None or wide > rank):
+            return place
+    return None
+
+
+def _is_scaled_sum(value: SSAValue) -> bool:
+    """True if `value` is the sum of an integer product, converted to float and multiplied."""
+    scaled = value.owner
+    if not isinstance(scaled, OnnxOp) or scaled.get_trait(Multiplies) is None:
+        return False
+    converted = [
+        op for of in scaled.operands if isinstance(op := of.owner, OnnxOp) and op.get_trait(Converts)
+    ]
+    return any(promise_of(one.operands[0].owner, IntegerProduct) is not None for one in converted)
 
 
 def widen_biases(module: ModuleOp, session: Target) -> None:

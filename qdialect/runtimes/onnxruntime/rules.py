@@ -107,6 +107,13 @@ OTHER_BIAS = Rule(
     "a Sum in front of the bias",
     finds=biases.other_bias,
 )
+WIDER_BIAS = Rule(
+    "wider-bias",
+    "makes a bias of what is added to a product of integers times scales, though it has more axes than the product, "
+    "and loses them: what reads the result refuses it, or computes along other axes",
+    "a Sum in front of the addition",
+    finds=biases.wider_bias,
+)
 OTHER_FILTER = Rule(
     "other-filter",
     "fuses Conv and Gemm though the scales of the weight run along another axis than the outputs, and refuses a weight "
@@ -238,7 +245,7 @@ SWEEPS: tuple[tuple[Rule, ...], ...] = (
     (CAPTURED,),
     (TYPED_MOVES,),
     (RETURNED,),
-    (CAPTURED_WEIGHT, MOVED_I32, OTHER_BIAS, OTHER_FILTER, ODD_SELECTION, ODD_PRODUCT),
+    (CAPTURED_WEIGHT, MOVED_I32, OTHER_BIAS, WIDER_BIAS, OTHER_FILTER, ODD_SELECTION, ODD_PRODUCT),
     (WIDENED,),
     (
         ODD_QUANTIZE, MERGED, LOST_CLAMP, ODD_OPERAND, QUANTIZED_AGAIN, LOST_BIAS,
