@@ -105,7 +105,11 @@ def text(report: "Report", *, everything: bool) -> list[str]:
         lines += [f"    {node}" for node in nodes]
     if not (floats or report.refused or report.breaches or report.unknown):
         lines.append("every node that has an integer form takes it")
-    if slower := by_reason(one for one in report.breaches if one.is_read):
+    said = {(one.node, one.reasons[0].blocked.id) for one in products}
+    slower = by_reason(
+        one for one in report.breaches if one.is_read and (one.node, one.blocked.id) not in said
+    )
+    if slower:
         lines.append(f"not as {report.target} takes it:")
         for rule, nodes in sorted(slower.items(), key=lambda row: (-len(row[1]), row[0])):
             lines += [f"{len(nodes)} {rule.op}: {reason_text(rule)}", *(f"    {node}" for node in nodes)]

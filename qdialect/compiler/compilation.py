@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 REWRITING = ("decompose", "raise-qoperator")
 """Passes that write operators of a runtime's own as ONNX's."""
+FLOAT_OPERAND = "float-operand"
+"""Id of the reason of a product in the result with one operand in float."""
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
@@ -121,7 +123,8 @@ class Compilation(Hook):
         import_domains(self.module)
         self.module.verify()
         found = breaches(self.module, target(self.report.target))
-        said = [breach._replace(blocked=self._explained(breach)) for breach in found]
+        held = {one.node: one.blocked for one in self.report.floats}
+        said = [breach._replace(blocked=self._explained(breach, held)) for breach in found]
         self.report.breaches = [Stays(b.op.op_type, called(b.op), b.blocked, b.is_read) for b in said]
         unread = {breach.op: breach.blocked for breach in reversed(said) if not breach.is_read}
         self.report.account.finish(self.module, unread)
@@ -137,8 +140,13 @@ class Compilation(Hook):
         self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
         return self.report
 
-    def _explained(self, breach: Breach) -> Blocked:
-        """The reason why the runtime has no such operator, with the one for which it was not written as others."""
+    def _explained(self, breach: Breach, held: Mapping[str, Blocked]) -> Blocked:
+        """
+        The reason why the runtime has no such operator, with the one for which it was not written as others; that why
+        a product has a float operand, which may have been quantized as read. held: the reasons why nodes are in float.
+        """
+        if breach.blocked.id == FLOAT_OPERAND:
+            return held.get(called(breach.op), breach.blocked)
         if breach.blocked.id not in NOT_THERE:
             return breach.blocked
         said = [r.blocked for r in remarks_of(self.module).on(breach.op) if r.pass_name.startswith(REWRITING)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +20,8 @@ from qdialect.ir.values import constant
 from qdialect.ir.walking import operations
 
 NO_NODE = (ConstantOp, FunctionOp, YieldOp)
+FLOAT_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
+"""Bytes of an element, by ONNX's name of its type."""
 
 
 class Tensor(NamedTuple):
@@ -32,6 +35,12 @@ class Tensor(NamedTuple):
     scale: str = ""
     """`0.02:128`, or in words where there are several scales; empty if it is not quantized."""
     is_constant: bool = False
+
+    @property
+    def float_bytes(self) -> int:
+        """Bytes of a constant of floats; 0 for other tensors."""
+        width = FLOAT_BYTES.get(self.element, 0) if self.is_constant else 0
+        return width * prod(size or 0 for size in self.shape or ())
 
 
 @cache

@@ -115,6 +115,16 @@ class Layer:
         return sum(node.bytes for node in self.became)
 
     @property
+    def float_bytes(self) -> int:
+        """Bytes of those that are floats."""
+        return sum(one.float_bytes for node in self.became for one in node.inputs)
+
+    @property
+    def float_bytes_before(self) -> int:
+        """Bytes of the layer's constant operands that are floats in the model as read."""
+        return sum(one.float_bytes for one in self.inputs)
+
+    @property
     def elements(self) -> int:
         """Number of elements that it computes; an axis of unknown size counts as 1."""
         return sum(prod(size or 1 for size in t.shape or ()) for t in self.outputs)

@@ -285,8 +285,10 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
         if why is not None:
             reasons[op] = replace(said, blocked=why)
     reasons |= _behind_unread_casts(ops, remarks, reasons)
-    for op in ops if form == "qdq" else ():
-        if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
+    for op in (one for one in ops if isinstance(one, OnnxOp)):
+        # At `exact` no pass has asked whether the target would have a kernel.
+        is_asked = form == "qdq" or (op in reasons and reasons[op].blocked == NOT_EXACT)
+        if is_asked and (blocked := in_float(op, target)) is not None:
             said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
             reasons[op] = said[0] if said else Remark("", op.name, called(op), blocked, op.location)
     return reasons
@@ -344,6 +346,7 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     """
     if is_rescaling:
         return Remark("", op.name, called(op), INTEGER_SUM, op.location)
+    work = op.get_trait(SumsProducts)
     if of_target := next((r for r in remarks.on(op) if r.blocked in (FLOAT_SUMS, UNREAD_SUMS)), None):
         return of_target
     said = [(remark.pass_name.partition("-")[0], remark) for remark in remarks.on(op)]
@@ -359,9 +362,11 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
         return unread
     if not reasons or (not is_quantized and reasons[0].blocked.id == "float-operand"):
         reasons = [*filter(None, [_in_front(op, remarks)]), *reasons]
+    if work is not None and work.packed and not is_quantized and not placed:
+        reasons = []  # why the weight is not written in another form does not explain why the op is in float
     if reasons:
         return reasons[0]
-    work, unsaid = op.get_trait(SumsProducts), none[is_quantized]
+    unsaid = none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
     if not is_quantized and unsaid is not WEIGHT_ALONE and _is_quantized_behind(op):

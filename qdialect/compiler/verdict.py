@@ -122,7 +122,7 @@ class Verdict:
         kernels = Counter(node.operator for node in nodes if node.is_kernel)
         if self._report.form == "qdq":
             read = (node for one in layers if one.integer_macs for node in one.became)
-            in_pairs.update(node.operator for node in read if node.numbers is Numbers.PAIRS)
+            in_pairs.update(node.operator for node in read if node.numbers not in (None, Numbers.INTEGER))
         rows = {"in pairs": in_pairs, "kernels": kernels}
         return [f"{what}: {kinds_text(counts)}" for what, counts in rows.items() if counts]
 
@@ -143,15 +143,16 @@ class Verdict:
     def _casts_line(self) -> str:
         if not self._casts_before and not self._casts:
             return ""
-        of = f" left of {self._casts_before}" if self._casts_before else ""
+        before, after = self._casts_before, sum(self._casts.values())
+        of = "" if not before else f" left of {before}" if after <= before else f", were {before}"
         return f"casts: {kinds_text(self._casts) or 'none'}{of}"
 
     def _size(self) -> str:
         size, before = self._report.account.bytes, self._report.account.origin.bytes
         line, more = f"size: {bytes_text(size)} of constants, was {bytes_text(before)}", size - before
-        in_float = sum(one.bytes - one.bytes_before for one in self._floats)
+        in_float = sum(one.float_bytes - one.float_bytes_before for one in self._floats)
         is_why = 4 * more > before and 2 * in_float > more
-        return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
+        return line + ("; weights of layers in float are written as floats" if is_why else "")
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that no runtime of ONNX has: unknown ones, and quantizers that were not read."""

@@ -312,7 +312,8 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     if not target.has_kernel(op.op_type, types, result):
         yield Blocked("no-kernel", f"{target.name} has no {op.op_type} for {', '.join(types)} -> {result}")
     elif target.activations not in (None, types[0]):
-        yield Blocked("slow-kernel", f"{op.op_type} is made for {target.activations}, not for {types[0]}")
+        message = f"{op.op_type} is made for {target.activations}, not for {types[0]}"
+        yield Blocked("slow-kernel", message, f"quantize activations in {target.activations}")
     elif target.largest_weight is not None and _may_saturate(op, operands, read.name):
         yield Blocked(
             "may-saturate",

@@ -86,9 +86,8 @@ class Reader:
             ("outputs", _last(op.outputs), target.most_outputs.get(name)),
         ):
             if most is not None and given > most:
-                yield Blocked(
-                    "attribute", f"{target.name} takes only the first {most} of its {what}", OTHER_MODEL
-                )
+                first = f"its first {what.rstrip('s')}" if most == 1 else f"the first {most} of its {what}"
+                yield Blocked("attribute", f"{target.name} takes only {first}", OTHER_MODEL)
         ranks, rank = target.ranks.get(name), rank_of(op.operands[0]) if op.operands else None
         if ranks is not None and rank is not None and rank not in ranks:
             shown = ", ".join(map(str, ranks))

@@ -103,7 +103,7 @@ FIXES = (
     ("Conv", {"x": "float"}, "float-operand"),
     ("Conv", {"w": "wrong-axis"}, "weight-axis"),
     ("Conv", {"storage": np.uint16, "opset": 21}, "no-kernel"),
-    ("Conv", {"scale": 0.0}, "scale-value"),
+    ("Conv", {"scale": np.inf}, "scale-value"),
     ("ConvTranspose", {"x": "float"}, "float-operand"),
 )
 """What is wrong, and the reason that is given; what the reason advises is to undo it."""

@@ -133,7 +133,7 @@ def test_a_weight_only_model_is_counted_as_such(tmp_path: Path, capsys: pytest.C
     assert "with only weights in integers" in lines[0]
     assert not any("no quantization" in line for line in lines)
     assert "the operand 0 is float" in lines[1]
-    assert lines[-1].endswith("; float layers multiply by float constants, which is faster")
+    assert lines[-1].endswith("; weights of layers in float are written as floats")
 
 
 def test_an_integer_interface_says_what_its_integers_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
