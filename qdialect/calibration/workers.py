@@ -8,13 +8,12 @@ tensors are identified by their order, since ONNX has no names for some.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import lru_cache
-from multiprocessing import get_all_start_methods, get_context
 from typing import Any, NamedTuple, Protocol
 
 from qdialect.calibration.observer import Feeds, Observer, chunks
+from qdialect.calibration.processes import WorkerDied, Workers
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Samples
@@ -88,11 +87,10 @@ def add_with_workers(
     """
     Count samples in `count` processes, or as many as there are cores. Raises UserError as one process would.
 
-    Processes are forked where the platform supports it: a calling script need not guard its main module.
+    A calling script need not guard its main module, and may run other threads.
     """
     count = min(count, available_cores())
-    method = "fork" if "fork" in get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(count, get_context(method)) as pool:
+    with Workers(count) as pool:
         running: set[Future[Done]] = set()
         try:
             for part in _parts(profiler, batches, memory):
@@ -103,7 +101,7 @@ def add_with_workers(
                         _merge(profiler, future.result(), show)
             for future in running:
                 _merge(profiler, future.result(), show)
-        except BrokenProcessPool:
+        except WorkerDied:
             raise UserError(
                 "a worker process ended unexpectedly, perhaps for lack of memory",
                 "use fewer --workers or less --memory",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from onnx import helper, numpy_helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
+from qdialect.calibration.processes import Workers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.ranges import find_range
@@ -235,11 +235,11 @@ def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_there_are_no_more_workers_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[int] = []
 
-    def pool(count: int, context: object) -> ProcessPoolExecutor:
+    def pool(count: int) -> Workers:
         counts.append(count)
-        return ProcessPoolExecutor(1)
+        return Workers(1)
 
-    monkeypatch.setattr("qdialect.calibration.workers.ProcessPoolExecutor", pool)
+    monkeypatch.setattr("qdialect.calibration.workers.Workers", pool)
     add_with_workers(Profiler(module()), [], 100_000, 1 << 30, lambda count: None)
     assert counts == [available_cores()]
 
