@@ -8,6 +8,7 @@ Raise quantization written as float arithmetic to casts. A Round is required: wi
     MatMul(Mul(Cast(q), s), dcast(w))         ->  Mul(MatMul(Cast(q), dcast(w)), s)     s for each row, of the run
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
     MatMul(Cast(q) - z, Cast(w)) : i32        ->  MatMulInteger(q, w, z)
+    Cast(dcast(q)) : f16, qcast(Cast(x : f16))  ->  dcast(q) : f16, qcast(x)     with `half`, as raise-qdq does
 
 Exact if m is a power of two, or if a Div replaces the Mul and a Mul the Div, and if the offset is added after the
 Round; else x * m and x / (1/m) may round a tie differently, by one step. If the integers are read with a scale next
@@ -35,7 +36,7 @@ from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, is_float32, rank_of, under, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
-from qdialect.onnx_io.messages import FIRST_CASTS
+from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
 from qdialect.patterns.integral_weights import read_weights_above
 from qdialect.patterns.multiplied import (
     WIDTHS,
@@ -58,7 +59,7 @@ from qdialect.promises.arithmetic import (
     step_of,
     unwidened,
 )
-from qdialect.promises.casts import QuantizeForm
+from qdialect.promises.casts import FIRST_CASTS, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes, uniform_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
@@ -396,6 +397,8 @@ class RaiseArithmeticPass(RewritePass):
     """True to raise bit-identical cases only: divisions, powers of two, offsets behind the Round."""
     constants: bool = False
     """True to raise weights that are computed of constants, if the model quantizes anything at run time."""
+    half: bool = False
+    """True to absorb Casts between half precision and the casts of f32 that arithmetic becomes, as raise-qdq does."""
 
     def patterns(self) -> Sequence[Pattern]:
         if self.constants:
@@ -408,6 +411,7 @@ class RaiseArithmeticPass(RewritePass):
             NoRound(),
             RaiseScaling(self.exact),
             SumOfBytes(),
+            *([ReadInHalf(), QuantizeInHalf()] if self.half else []),
         ]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -61,8 +61,8 @@ def unnamed(model: ModelProto, name: str, verdict: str) -> str:
     for node in nodes_of(model.graph):
         if node.domain == DOMAIN:
             continue
-        foreign = target.onnx_only and node.domain not in ("", "ai.onnx")
-        if foreign or (name == "tensorrt" and node.op_type in INTEGER_ONLY):
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        if not target.reads(domain, node.op_type) or (name == "tensorrt" and node.op_type in INTEGER_ONLY):
             if not any(node.op_type in line for line in said):
                 return f"{node.domain or 'ai.onnx'}.{node.op_type}"
     return ""

@@ -117,7 +117,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage("raise-fake-quantize", "ops that quantize and dequantize become casts", exact=r.is_exact)
     because = "rounding written as arithmetic becomes a cast; after raise-qdq, which gives its scales"
-    yield _stage("raise-arithmetic", because, exact=r.is_exact)
+    yield _stage("raise-arithmetic", because, exact=r.is_exact, half=r.form == "qoperator")
     yield _stage("quantize-inputs", "quantizes inputs whose scale only raise-arithmetic finds")
     yield from _apart(r)
 

@@ -23,7 +23,7 @@ from qdialect.ir.names import location, wish
 from qdialect.ir.place import block_of, first_of
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
-from qdialect.promises.casts import PRECISION_OF_DIVISION
+from qdialect.promises.casts import FIRST_CASTS, PRECISION_OF_DIVISION
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
 CLIP_OF_BYTES = 12
@@ -163,7 +163,8 @@ def cast_op(
     scale, zero_point = parameters.of(type, user, name)
     opset = onnx_opset(user)
     # What ONNX's casts lack in an old opset, com.microsoft's have in every opset.
-    beyond = (type.storage.width not in (8, 32) and opset < 21) or (type.axis is not None and opset < 13)
+    beyond = opset < FIRST_CASTS or (type.storage.width not in (8, 32) and opset < 21)
+    beyond |= type.axis is not None and opset < 13
     attributes = {}
     if type.axis is not None:
         attributes["axis"] = int_attr(type.axis)

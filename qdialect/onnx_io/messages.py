@@ -20,8 +20,6 @@ from qdialect.onnx_io.defaults import with_defaults
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-FIRST_CASTS = 10
-"""The first opset with QuantizeLinear and DequantizeLinear."""
 MOST_INLINED = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""

@@ -114,7 +114,8 @@ class TurnedPair(OnTrait[QuantizeForm]):
             return
         negative = scales.reshape(of.scales.shape) < 0
         turned = np.where(negative, of.storage.low + of.storage.high - of.zero_points, of.zero_points)
-        zero = _zero_points(op, turned.reshape(scales.shape), of.storage.dtype)
+        stored = onnx_element(op.results[0].type)
+        zero = _zero_points(op, turned.reshape(scales.shape), (stored or of.storage).dtype)
         parameters = [scale.results[0], zero.results[0]]
         new = op.build([op.operands[0], *parameters], op.result_types, op.onnx_attributes)
         rewriter.replace(op, [scale, zero, new], is_same=False)

@@ -11,7 +11,15 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.onnx_types import (
+    ANY,
+    BY_ATTRIBUTE,
+    BY_NUMBER,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+)
 from qdialect.dialects.quant import (
     BYTE_BITS,
     MAX_BLOCK_PARAMETERS,
@@ -24,7 +32,7 @@ from qdialect.dialects.quant import (
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant, constant_array, is_constant, normal_axis
 from qdialect.promises.base import Commutes, Promise
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked
 
 EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
@@ -33,6 +41,8 @@ UNFOLDED = Blocked(
     "scale or zero point is computed from constants by nodes that are not folded yet",
     "run fold-identity,fold-constants first",
 )
+FIRST_CASTS = 10
+"""The first opset with QuantizeLinear and DequantizeLinear."""
 PRECISION_OF_DIVISION = 23
 """The first opset whose QuantizeLinear divides in the type of its scale, or in that of an attribute `precision`."""
 MOST_FOLDED = 16
@@ -70,6 +80,8 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
         element = BY_NUMBER.get(number or 2)
         integers = None if element is None else element.attribute
     if not isinstance(integers, IntegerType):
+        if integers not in BY_ATTRIBUTE:
+            return UNKNOWN_STORAGE
         return Blocked(
             "float-storage", f"{integers} stores floats, which no integer kernel takes", "quantize to int8"
         )
@@ -99,11 +111,13 @@ def cast_type(
     `shape` is the tensor's, `expressed` its float element, `integers` its stored element if that is known.
     """
     storage = _storage(op, integers)
-    if isinstance(storage, Blocked):
+    if isinstance(storage, Blocked) and storage != UNKNOWN_STORAGE:
         return storage
     scales, zero_points = constant_array(op.input(1)), constant_array(op.input(2))
     if scales is None or (op.input(2) is not None and zero_points is None):
         return UNFOLDED if _of_constants(op.operands[1:]) else RUN_TIME
+    if isinstance(storage, Blocked):
+        return storage
     if not isinstance(expressed, Expressed):
         return Blocked("expressed-type", f"{expressed} is not an expressed type of quantization")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:

@@ -94,3 +94,25 @@ def test_zeros_of_a_scale_of_zero_are_computed_in_the_first_compilation(body: st
     assert operators(result) == operators(compiled(result, target))
     for optimize in (False, True):
         assert np.allclose(run(result, {"x": X}, optimize=optimize)[0], run(model, {"x": X})[0])
+
+
+NARROW = {
+    "i4": "float s = {-0.5}, int4 z = {3}",
+    "u4": "float s = {-0.5}, uint4 z = {3}",
+    "i4, symmetric": "float s = {-2}, int4 z = {0}",
+    "u4, zero point at an end": "float s = {-0.5}, uint4 z = {15}",
+}
+
+
+@pytest.mark.parametrize("constants", NARROW.values(), ids=NARROW)
+def test_a_pair_of_4_bits_under_a_negative_scale_keeps_its_type(constants: str):
+    """The zero point of the turned pair was one of 8 bits, and no node verified."""
+    model = parser.parse_model(f"""{HEAD.replace("17", "21").replace("8,", "10,")} g (float[3,4] x) => (float[3,4] y)
+    <{constants}> {{
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      y = Exp(d)
+    }}""")
+    want, result = run(model, {"x": X}), compiled(model, checked=True)
+    for optimize in (False, True):
+        assert np.allclose(run(result, {"x": X}, optimize=optimize)[0], want[0], rtol=1e-5)

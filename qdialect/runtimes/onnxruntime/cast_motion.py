@@ -8,17 +8,17 @@ number; so does a Sum of one operand.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, Use
+from xdsl.ir import Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
-from qdialect.dialects.onnx_types import element_of, known_element, shape_of, with_element
+from qdialect.dialects.onnx_types import element_of, known_element, onnx_element, shape_of, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import QUANTIZED, location, node_name, wish
 from qdialect.ir.place import block_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.promises.casts import dequantize_type, quantize_type, written_dequantize
+from qdialect.promises.casts import UNFOLDED, dequantize_type, quantize_type, written_dequantize
 from qdialect.promises.clamping import are_alike
 from qdialect.reasons import SCALE_VALUE, Blocked
 from qdialect.runtimes.onnxruntime.biases import I8, I32, TYPED_CASTS
@@ -74,16 +74,16 @@ def pair_moved(module: ModuleOp, session: Target) -> None:
         value = op.results[0]
         uses = [use for use in value.uses if not quantizes(use.operation)]
         cast = moved_cast(value, session)
-        if (
-            uses
-            and cast is not None
-            and cast is op.operands[0].owner
-            and element_of(cast.operands[0].type) == I8
-        ):
-            if dequantize_type(cast) == SCALE_VALUE:  # a pair may change what it expresses
-                part(op, 0)
-            else:
+        if uses and cast is not None and cast is op.operands[0].owner and _may_be_i8(cast.operands[0]):
+            if isinstance(dequantize_type(cast), UniformType):
                 _pair(value, cast, uses)
+            else:  # a pair may change what it expresses
+                part(op, 0)
+
+
+def _may_be_i8(value: SSAValue) -> bool:
+    """True for a tensor of i8, or of a type that an op which nobody describes gives its zero point."""
+    return element_of(value.type) == I8 or onnx_element(value.type) is None
 
 
 def part_outputs(module: ModuleOp, session: Target) -> None:
@@ -118,8 +118,9 @@ def moved_cast(value: OpResult, session: Target) -> OnnxOp | None:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips
-    if type == SCALE_VALUE:
-        known = shape_of(cast.operands[1].type) in ((), (1,))
+    if type in (SCALE_VALUE, UNFOLDED):  # a session computes what depends on constants alone
+        shape = shape_of(cast.operands[1].type)
+        known = shape in ((), (1,)) or (shape is None and type == UNFOLDED)
     whole = len(cast.operands) == 3  # the zero point determines the type
     return cast if known and whole else None
 

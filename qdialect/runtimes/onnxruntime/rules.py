@@ -79,7 +79,7 @@ TYPED_MOVES = Rule(
     "typed-moves",
     "from opset 21 on, writes the casts that it moves past ops on i8 with a type that it changes elsewhere, and "
     "refuses",
-    "a pair of casts behind such ops; a Sum for a scale that is zero, negative or not finite",
+    "a pair of casts behind such ops; a Sum for a scale that is zero, negative, not finite or computed",
     sweeps=cast_motion.pair_moved,
 )
 RETURNED = Rule(
