@@ -147,6 +147,7 @@ def _read(found: Target) -> list[str]:
         rules.append(f"- {name}: only {taken}")
     for what, counts in (("inputs", found.most_inputs), ("outputs", found.most_outputs)):
         rules += [f"- {name}: at most {count} {what}" for name, count in counts.items()]
+    rules += [f"- {name}: with inputs {', '.join(map(str, at))}" for name, at in found.needed_inputs.items()]
     rules += [f"- {name}: rank {', '.join(map(str, ranks))}" for name, ranks in found.ranks.items()]
     if found.constants:
         names = ", ".join(f"{name} ({', '.join(map(str, at))})" for name, at in found.constants.items())

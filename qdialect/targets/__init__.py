@@ -124,6 +124,8 @@ class Target:
     """Operator -> attribute -> the values that the runtime takes of it."""
     most_inputs: dict[str, int] = field(default_factory=dict[str, int])
     """Operator -> the number of its inputs that the runtime takes."""
+    needed_inputs: dict[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    """Operator -> the places of optional inputs without which the runtime does not take it."""
     most_outputs: dict[str, int] = field(default_factory=dict[str, int])
     """Operator -> the number of its outputs that the runtime takes."""
     ranks: dict[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])

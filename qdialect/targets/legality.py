@@ -187,15 +187,17 @@ def _of_parameters(
 ) -> Iterator[Blocked]:
     """The rules on scales, zero points and storage that a cast breaks, of each kind."""
     zero_points, scales = (None if v is None else constant_array(v) for v in (op.input(2), op.operands[1]))
-    if (target.symmetric_weights if weight else target.symmetric_activations) and _has_zero_point(
-        zero_points
-    ):
+    name = _stored_name(stored)
+    other_storage = name is not None and name not in (target.storage_types or (name,))
+    is_worse = other_storage and {"storage-type", "zero-point"} & {*target.refuses} == {"storage-type"}
+    is_symmetric = target.symmetric_weights if weight else target.symmetric_activations
+    if is_symmetric and not is_worse and _has_zero_point(zero_points):
         yield Blocked(
             "zero-point",
             f"{target.name} wants the zero point {'of a weight ' if weight else ''}to be 0",
             "quantize the model symmetrically",
         )
-    elif (name := _stored_name(stored)) is not None and name not in (target.storage_types or (name,)):
+    elif other_storage:
         yield Blocked(
             "storage-type",
             f"{target.name} reads {', '.join(target.storage_types)}, not {name}",

@@ -88,6 +88,10 @@ class Reader:
             if most is not None and given > most:
                 first = f"its first {what.rstrip('s')}" if most == 1 else f"the first {most} of its {what}"
                 yield Blocked("attribute", f"{target.name} takes only {first}", OTHER_MODEL)
+        needed = target.needed_inputs.get(name, ())
+        if any(op.input(place) is None for place in needed):
+            shown = ", ".join(map(str, needed))
+            yield Blocked("attribute", f"{target.name} takes it only with its inputs {shown}", OTHER_MODEL)
         ranks, rank = target.ranks.get(name), rank_of(op.operands[0]) if op.operands else None
         if ranks is not None and rank is not None and rank not in ranks:
             shown = ", ".join(map(str, ranks))
