@@ -94,6 +94,7 @@ RULES = {
     "symmetric_spreads": "a transposed convolution is integer only if its activation has zero point 0",
     "per_tensor_windows": "a convolution is integer only if its activation has one scale, or it is depthwise",
     "refuses_shared_zero_points": "a matrix stays `u8` if its activation has several scales, and one zero point but 0",
+    "plain_zero_points": "integer sums take one zero point of the activation; convolutions one of the weight",
     "symmetric_pairs": "a product of two activations is integer only if both have zero point 0",
     "sums_skip_rounding": "a float convolution becomes integer only if no residual Add follows",
     "onnx_only": "operators of other domains are written as ONNX's own where those compute the same",

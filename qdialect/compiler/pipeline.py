@@ -249,6 +249,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.is_upstream:
         yield from _upstream(r)
         return
+    yield _stage("legalize-zero-points", "integer sums of the model, whose kernels take fewer", target=name)
     biases = _stage("rescale-bias", "onnxruntime quantizes biases when it loads a model", quantize=False)
     yield from _choosing(name) if r.form == "qoperator" else [biases]
     if r.form != "qdq":

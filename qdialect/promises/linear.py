@@ -19,6 +19,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.promises.base import Promise, sometimes, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
@@ -231,10 +232,24 @@ class IntegerProduct(Promise):
     """True if kernels take only one zero point for the whole weight, where the op may have one for each channel."""
 
 
+@dataclass(frozen=True)
+class ZeroPoints(Promise):
+    """The op sums products of integers, operands 0 and 1, minus zero points that it takes as operands."""
+
+    places: Sequence[int]
+    """The operands that are zero points; the last one is the weight's."""
+
+
 INTEGERS: dict[tuple[str, str], Promise] = {
     ("", "Conv"): IntegerSum("ConvInteger", 1, one_zero_point=True),
     ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
     ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
     ("", "ConvInteger"): IntegerProduct("Conv", "Conv", 1, one_zero_point=True),
     ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", -1),
+}
+ZERO_POINTS: dict[tuple[str, str], Promise] = {
+    ("", "ConvInteger"): ZeroPoints((2, 3)),
+    ("", "MatMulInteger"): ZeroPoints((2, 3)),
+    (MICROSOFT, "MatMulIntegerToFloat"): ZeroPoints((4, 5)),
+    (MICROSOFT, "DynamicQuantizeMatMul"): ZeroPoints((3,)),
 }

@@ -15,7 +15,7 @@ from qdialect.promises.defaults import DEFAULTS, MEANINGS, RESULTS_APART
 from qdialect.promises.elementwise import ELEMENTWISE, JOINS, OPERATIONS, RESULTS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import FILLING, LAYOUT, MOVES
-from qdialect.promises.linear import INTEGERS, LINEAR
+from qdialect.promises.linear import INTEGERS, LINEAR, ZERO_POINTS
 from qdialect.promises.monotone import MONOTONE, REDUCES
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
@@ -73,6 +73,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ROWS,
     ELEMENTWISE,
     WORK,
+    ZERO_POINTS,
 )
 
 

@@ -79,6 +79,11 @@ class Target:
     True if the runtime merges an addition into the integer convolution whose quantized result it takes, without the
     rounding between the two.
     """
+    plain_zero_points: bool = False
+    """
+    True if integer sums are computed only with one zero point of the activation, and for a convolution one of the
+    weight; False if they may be as many as ONNX allows, or the target has no such sums.
+    """
     float_sums: bool = False
     """True if sums of integers that are quantized at run time are computed in float, after conversion."""
     storage_types: Sequence[str] = ()

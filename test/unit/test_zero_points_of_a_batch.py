@@ -67,7 +67,7 @@ def test_zero_points_of_each_matrix(zeros: str, scales: np.ndarray, ends: tuple[
         module = qdialect.load(model.SerializeToString())
         qdialect.compile(module, target=target)
         result = qdialect.to_model(module)
-        for optimize in (False, True):
+        for optimize in (False, True) if target == "onnxruntime" else (False,):
             after = run(result, feeds, optimize=optimize)[0].astype(float)
             allowed = 1 if "QuantizeLinear" in ends else 1e-4 * np.abs(before).max()
             assert np.abs(after - before).max() <= allowed, (target, optimize)
