@@ -3,6 +3,8 @@ Raise operators that quantize and dequantize in one to casts: QONNX's Quant and 
 RequantShift, OpenVINO's FakeQuantize, the quantizers of Sony's Model Compression Toolkit.
 
     Quant(x, s, z, bits)      ->  dcast(qcast(x))     stored in as many bits
+    Quant(x, s, z, bits) {rounding_mode = "FLOOR"}     ->  dcast(qcast(x - s / 2))
+    Quant(w, s, z, bits) {rounding_mode = "FLOOR"}     ->  dcast(q)        w a constant
     BipolarQuant(w, s)        ->  dcast(q)            q of -1 and 1, w a constant
     FakeQuantize(x, l, h, l, h) {levels = n}  ->  dcast(qcast(x))     scale (h - l) / (n - 1)
     MultiThreshold(x, t) {out_scale = s}      ->  dcast(scast(qcast(x * m + a)))     m, a from equally spaced t
@@ -12,6 +14,10 @@ RequantShift, OpenVINO's FakeQuantize, the quantizers of Sony's Model Compressio
 Thresholds and shifts are exact if the quantize rises at each threshold, and not at the operand's largest number below
 it, which is checked for each: a threshold may be a tie, which a cast rounds to even. An operand that holds integers, of
 sums of integers, is below a threshold by one. Float constants that are integers become the weights of such products.
+
+A Quant that rounds down or up is exact for a constant. Else x is moved by a little less than half a step, so that
+multiples of s keep their integers; a number within float32's precision below one takes it too. To zero, and away from
+it, are down and up for numbers without a sign, and no move for others.
 
 Others are exact without a zero point; else the operator adds the zero point before it rounds, so a tie, or a value
 within float32's precision of one, may round differently, by one step. onnxruntime does not have these operators, so
@@ -32,7 +38,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op, read_as
 from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.values import constant_array, is_float32
-from qdialect.numerics import folding
+from qdialect.numerics import Array, folding
 from qdialect.patterns.integral_weights import read_integral_weights
 from qdialect.promises.fake_quantize import (
     COMPUTED_SIGNS,
@@ -62,7 +68,10 @@ class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
         if self.exact and not stated.exact:
             return INEXACT_ARITHMETIC
         type = unblocked(uniform_type(stated.storage, stated.scale, stated.zero_point, x))
-        ops = unblocked(_signs(op, type) if stated.sign else _casts(op, type, stated))
+        if stated.stored is not None:
+            ops = [one := _constant(op, stated.stored, type), DequantizeOp(one.results[0])]
+        else:
+            ops = unblocked(_signs(op, type) if stated.sign else _casts(op, type, stated))
         rewriter.replace(op, ops)
         if stated.integers:
             read_integral_weights(x, ops[-1].results[0], rewriter)
@@ -95,8 +104,15 @@ def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
     array = constant_array(x)
     if array is None or not isinstance(x, OpResult):
         return COMPUTED_SIGNS
-    constant = constant_op(folding.signs(array), tensor_name(x.op), type)
+    constant = _constant(op, folding.signs(array), type)
     return [constant, DequantizeOp(constant.results[0])]
+
+
+def _constant(op: OnnxOp, integers: Array, type: UniformType) -> ConstantOp:
+    """The stored integers of an op's constant operand."""
+    x = op.operands[0]
+    name = tensor_name(x.op) if isinstance(x, OpResult) else ""
+    return constant_op(integers.astype(type.storage.dtype), name, type)
 
 
 @dataclass(frozen=True)

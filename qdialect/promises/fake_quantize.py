@@ -2,9 +2,12 @@
 Operators that quantize and dequantize in one: QONNX's Quant and BipolarQuant, OpenVINO's FakeQuantize. No runtime of
 ONNX has them.
 
-    Quant         (clip(rint(x / scale + z), low, high) - z) * scale    bounds by bit width, `signed` and `narrow`
+    Quant         (rounded(clip(x / scale + z, low, high)) - z) * scale    bounds by bit width, `signed` and `narrow`
     BipolarQuant  sign(x) * scale, where sign(0) = 1
     FakeQuantize  rint((clip(x, low, high) - low) / step) * step + low, step = (high - low) / (levels - 1)
+
+A cast rounds to nearest, ties to even. A Quant that rounds down or up is a cast of x moved by half a step; this gives
+the next integer where x is within float32's precision of it, and the same for multiples of the scale.
 
 Sources: QONNX's specification of its operators, OpenVINO's of its operation set.
 """
@@ -21,7 +24,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.values import constant_array, rank_of
-from qdialect.numerics import Array, folding
+from qdialect.numerics import Array, directed, folding
 from qdialect.promises.arithmetic import along
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
@@ -60,6 +63,8 @@ class FakeQuantization(NamedTuple):
     """The scale of the real numbers that the integers stand for, if not `scale`; the zero point is 0 then."""
     integers: bool = False
     """True if the results are integers as floats, as are the weights of products around the op."""
+    stored: Array | None = None
+    """The integers of a constant operand, where a quantize of it would give others."""
 
     @property
     def stands_for(self) -> Array:
@@ -119,10 +124,6 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     scale, zero_point, bits = constant_array(op.input(1)), number(op.input(2)), number(op.input(3))
     if scale is None or zero_point is None or bits is None:
         return RUN_TIME
-    mode = op.str_attr("rounding_mode", "ROUND").upper()
-    if mode not in HALF_EVEN:
-        message = f"it rounds by {mode}, a cast to nearest, half to even"
-        return Blocked("rounding-mode", message, "quantize with rounding_mode ROUND")
     signed = bool(op.int_attr("signed", 1))
     if bits == 1 and signed:
         return _signs(scale)
@@ -130,7 +131,28 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     if not zero_point.is_integer():  # nor is infinity
         return Blocked("zero-point-outside", f"the zero point {zero_point:g} is outside the storage range")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
-    return FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
+    nearest = FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
+    mode = op.str_attr("rounding_mode", "ROUND").upper()
+    return nearest if mode in HALF_EVEN else _rounded(op, nearest, zero_point, mode)
+
+
+def _rounded(
+    op: OnnxOp, nearest: FakeQuantization, zero_point: float, mode: str
+) -> FakeQuantization | Blocked:
+    """The quantization of a Quant that does not round to nearest, ties to even, as `nearest` does."""
+    other = Blocked(
+        "rounding-mode",
+        f"it rounds by {mode}, a cast to nearest, half to even",
+        "quantize with rounding_mode ROUND",
+    )
+    rounding, storage = required(directed.ROUNDINGS.get(mode), other), nearest.storage
+    array = constant_array(op.operands[0])
+    if array is not None and not np.isnan(array.astype(np.float32)).any():
+        stored = directed.rounded(array, nearest.scale, zero_point, storage.low, storage.high, rounding)
+        return nearest._replace(exact=True, stored=stored)
+    move = required(rounding.signed if storage.low < 0 else rounding.unsigned, other)
+    largest = max(abs(storage.low), abs(storage.high))
+    return nearest._replace(exact=False, shift=directed.moved(move, nearest.scale, largest))
 
 
 def _signs(scale: Array) -> FakeQuantization:

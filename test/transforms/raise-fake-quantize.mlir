@@ -97,6 +97,17 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     func.return %q, %r, %t : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
   }
 
+// CHECK-LABEL: func.func @down(
+// CHECK: %[[M:.*]] = onnx.Add(%x, %{{.*}})
+// CHECK: quant.qcast %[[M]] : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8:f32, 0.5>>
+  func.func @down(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+    %z = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+    %n = onnx.Constant() {value = #onnx.tensor<[8.0] : tensor<f32>>} : () -> tensor<f32>
+    %q = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant", attrs = {rounding_mode = "floor"}} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+    func.return %q : tensor<2x3xf32>
+  }
+
 // CHECK-LABEL: func.func @unmoved_parameters(
 // CHECK-NOT: quant.
   func.func @unmoved_parameters(%x: tensor<2x3xf32>, %y: tensor<f32>, %h: tensor<2x3xf16>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf16>, tensor<2x3xf32>) {
@@ -108,8 +119,8 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %l = onnx.Constant() {value = #onnx.tensor<[32.0] : tensor<f32>>} : () -> tensor<f32>
     // expected-remark@+1 {{run time; use static quantization [raise-fake-quantize: run-time-scale]}}
     %a = onnx.Custom(%x, %y, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{it rounds by FLOOR, a cast to nearest, half to even; quantize with rounding_mode ROUND [raise-fake-quantize: rounding-mode]}}
-    %b = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant", attrs = {rounding_mode = "floor"}} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+    // expected-remark@+1 {{it rounds by DOWN, a cast to nearest, half to even; quantize with rounding_mode ROUND [raise-fake-quantize: rounding-mode]}}
+    %b = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant", attrs = {rounding_mode = "down"}} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{no stored integer has 33 bits with a sign [raise-fake-quantize: bit-width]}}
     %c = onnx.Custom(%x, %s, %z, %m) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{the zero point 0.5 is outside the storage range [raise-fake-quantize: zero-point-outside]}}

@@ -97,7 +97,9 @@ def test_ranges_that_a_cast_takes(ends: list[str], expected: str | None):
         ("", "0.0", "7.5", "bit-width"),
         ("signed = 0 : i64", "0.0", "0.0", "bit-width"),
         ("", "0.5", "8.0", "zero-point-outside"),
-        ('rounding_mode = "CEIL"', "0.0", "8.0", "rounding-mode"),
+        ('rounding_mode = "UP"', "0.0", "8.0", "rounding-mode"),
+        ('rounding_mode = "SOME"', "0.0", "8.0", "rounding-mode"),
+        ('rounding_mode = "CEIL"', "0.0", "8.0", (0.5, 0, -128, 127, False)),
         ('rounding_mode = "round"', "0.0", "8.0", (0.5, 0, -128, 127, True)),
     ],
 )
