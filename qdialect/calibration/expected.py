@@ -44,6 +44,8 @@ from qdialect.targets.pricing import (
 RUN_TIME = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
 """Batch size assumed for a model with an open batch."""
+ONE = 1
+"""Batch size at which such a model must not lose, either."""
 NOMINAL = 10_000.0
 """Nanoseconds that an integer op is assumed to save on a target without measurements."""
 
@@ -63,6 +65,8 @@ class Expected:
     """True if `floating` is the cost of a dynamically quantized kernel."""
     plain: float = 0.0
     """Cost of the float kernel, if `dynamic`."""
+    run_time: float = 0.0
+    """Cost of the dynamically quantized kernel, if there is one, whether or not it takes less time."""
     whole: OnnxOp | None = None
     """The op in front, if onnxruntime fuses this op into its float kernel."""
     apart: float = 0.0
@@ -130,8 +134,8 @@ class Costing:
         fast = costs["call"] + products * costs["product"]
         plain = costs["float_call"] + products * costs["float"]
         if fast >= plain or not pays(op, self._target):
-            return Expected(plain)
-        return Expected(fast, dynamic=True, plain=plain)
+            return Expected(plain, run_time=fast)
+        return Expected(fast, dynamic=True, plain=plain, run_time=fast)
 
     def in_float(self, op: OnnxOp) -> Expected:
         """The cost of an op that stays in float in any placement, as part of the model's total."""
@@ -180,7 +184,12 @@ class Costing:
         if op.input(2) is not None:
             added = self._call + costs["Elementwise"]["Add"] * written
         return Expected(
-            min(floating, dynamic), of("QGemm"), of("QGemmFloat") + added, dynamic < floating, floating
+            min(floating, dynamic),
+            of("QGemm"),
+            of("QGemmFloat") + added,
+            dynamic < floating,
+            floating,
+            dynamic,
         )
 
     def _one_row(self, kernel: str, read: int, written: int, size: int) -> float:
@@ -214,7 +223,7 @@ class Costing:
         size = shape.inputs * written
         one = self._one_row("DynamicQuantizeMatMul", shape.inputs, written, size) + self._call
         floating = max(floating, self._one_row("Gemm", shape.inputs, written, size))
-        return Expected(min(floating, one), integer, result, one < floating, floating)
+        return Expected(min(floating, one), integer, result, one < floating, floating, one)
 
     @staticmethod
     def _is_row(op: OnnxOp, shape: Convolution) -> bool:

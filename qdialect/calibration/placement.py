@@ -17,7 +17,7 @@ from xdsl.ir import Operation, OpResult, SSAValue, Use
 from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.existing import is_integer, is_quantized, own_type
-from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Costing, Expected, elements_of
+from qdialect.calibration.expected import FLOAT_ONLY, ONE, OPEN_BATCH, Costing, Expected, elements_of
 from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
@@ -58,8 +58,18 @@ class Placement:
     """Nanoseconds that one run is expected to take."""
     float_cost: float = 0.0
     """Nanoseconds of one run with no further quantization."""
+    one_cost: float = 0.0
+    """As `cost`, of a batch of one if the batch is open; else the same."""
+    one_float_cost: float = 0.0
+    """As `float_cost`, likewise."""
     casts: int = 0
     """Number of casts of activations."""
+
+    def shares(self, more: float = 0.0) -> tuple[float, float]:
+        """Time as a fraction of that with no further quantization, with `more` nanoseconds; and of a batch of one."""
+        rows = (self.cost, self.float_cost), (self.one_cost, self.one_float_cost)
+        share, of_one = ((cost + more) / max(before, 1e-9) for cost, before in rows)
+        return share, of_one
 
     def add(self, other: Placement) -> None:
         """Merge the placement of another graph."""
@@ -70,6 +80,8 @@ class Placement:
         self.others += other.others
         self.cost += other.cost
         self.float_cost += other.float_cost
+        self.one_cost += other.one_cost
+        self.one_float_cost += other.one_float_cost
 
     def group_of(self, value: SSAValue) -> SSAValue:
         """The representative of the values that share the type of `value`."""
@@ -109,12 +121,14 @@ class _Graph:
         static: bool,
         weights: bool,
         ends: bool,
+        batch: int,
     ):
         self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
         self.weights, self._costing = weights, Costing(target, self.elements, self.block, kernels=kernels)
         shapes = [shape_of(arg.type) for arg in self.block.args]
-        self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
+        self.is_open = all(s and s[0] == DYNAMIC for s in shapes)
+        self.batch = batch if self.is_open else 1
         self.cut = Cut()
         self.nodes: dict[Operation, _Node] = {}
         self.now: set[int] = set()
@@ -160,7 +174,7 @@ class _Graph:
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
                 cost = Expected(0.0, 0.0)
             if not self.static:
-                cost = Expected(cost.floating, dynamic=cost.dynamic, plain=cost.plain)
+                cost = replace(cost, integer=None, float_result=None, whole=None, apart=0.0)
         takes = self.cut.node()
         makes = takes
         if cost.integer is None:
@@ -246,13 +260,18 @@ class _Graph:
         """Nanoseconds of each cast."""
         return [c for v in self.values if is_float32(v) and (c := self._casts(v, is_integer)) > 0]
 
-    def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
-        """Nanoseconds of one run with these sides, casts included."""
+    def dynamic(self, is_integer: Sequence[bool]) -> set[Operation]:
+        """The ops in float with a dynamically quantized kernel."""
+        return {op for op, n in self.nodes.items() if n.cost.dynamic and not is_integer[n.takes]}
+
+    def total(self, is_integer: Sequence[bool], dynamic: Collection[Operation] = ()) -> float:
+        """Nanoseconds of one run with these sides and dynamically quantized kernels, casts included."""
         result = sum(self.casts(is_integer))
-        for node in self.nodes.values():
+        for op, node in self.nodes.items():
             cost = node.cost
             if not is_integer[node.takes]:
-                result += cost.floating if dynamic or not cost.dynamic else cost.plain
+                plain = cost.plain if cost.dynamic else cost.floating
+                result += cost.run_time if op in dynamic else plain
                 result += cost.apart if node.whole is not None and is_integer[node.whole.takes] else 0.0
             elif is_integer[node.makes] or cost.float_result is None:
                 result += cost.integer or 0.0
@@ -307,6 +326,7 @@ def place(
     weights: bool = True,
     hoists: bool = False,
     ends: bool = False,
+    batch: int = OPEN_BATCH,
 ) -> Placement:
     """
     The placement of least cost on `target`. Values need a range (`annotations.annotate`) to become integers.
@@ -315,14 +335,28 @@ def place(
     static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
     weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
     hoists: True if a quantize is moved above a clamp and above ops that move elements. ends: True if the caller passes
-    and takes integers.
+    and takes integers. batch: size for which an open batch is placed.
     """
-    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights, ends=ends)
-    graph.build()
+
+    def priced(size: int) -> _Graph:
+        graph = _Graph(
+            func, target, kernels=kernels, bias=bias, static=static, weights=weights, ends=ends, batch=size
+        )
+        graph.build()
+        return graph
+
+    graph = priced(batch)
     is_integer = graph.cut.solve()
+    dynamic = graph.dynamic(is_integer)
+    # The nodes of a graph do not depend on its batch, so the sides of one are those of the other.
+    is_open = graph.is_open and kernels
+    one, many = (graph if size == batch or not is_open else priced(size) for size in (ONE, OPEN_BATCH))
+    before = [k in graph.now for k in range(len(is_integer))]
     placement = Placement(
-        cost=graph.total(is_integer),
-        float_cost=graph.total([k in graph.now for k in range(len(is_integer))], dynamic=False),
+        cost=many.total(is_integer, dynamic),
+        float_cost=many.total(before),
+        one_cost=one.total(is_integer, dynamic),
+        one_float_cost=one.total(before),
         casts=len(graph.casts(is_integer)),
     )
     _weights(graph, is_integer, placement)

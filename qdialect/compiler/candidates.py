@@ -65,6 +65,8 @@ class Finished:
     """Indices of outputs whose decisive tensors `noise` is measured on."""
     missing: Mapping[str, Blocked] = field(default_factory=dict[str, "Blocked"])
     """Nodes that were planned in integers and are in float, by name, with the reason."""
+    share_of_one: float = 0.0
+    """Expected time of a batch of one as a fraction of the float model's; that of `share` unless the batch is open."""
 
 
 def is_noisy(done: Finished) -> bool:
@@ -161,7 +163,8 @@ class Candidates:
         """The placement of an annotated module."""
         kernels, exact = self.form != "qdq", Exactness(self.options.exactness) is Exactness.EXACT
         moves = {"static": choice.static, "hoists": not exact, "ends": self.options.integer_io}
-        placement = place(main_of(module), self.target, kernels=kernels, bias=choice.price / 100, **moves)
+        bias, batch = choice.price / 100, choice.batch
+        placement = place(main_of(module), self.target, kernels=kernels, bias=bias, batch=batch, **moves)
         if not kernels:
             placement.dynamic.clear()
         return placement
@@ -215,8 +218,10 @@ class Candidates:
         if self.measured and (count or placement.pairs):
             self._cast(module, placement, weights, choice)
             noise, soft = self.judge.simulate(module)
-        share = placement.cost / max(placement.float_cost, 1e-9)
-        trial = Trial(choice, noise, share, count, len(placement.pairs), placement.float_cost, soft)
+        share, share_of_one = placement.shares()
+        trial = Trial(
+            choice, noise, share, count, len(placement.pairs), placement.float_cost, share_of_one, soft
+        )
         self.log.append(str(trial))
         self.tried[choice] = self._same[key] = trial
         return trial
@@ -240,8 +245,9 @@ class Candidates:
         if judges := len(self.samples.judging):
             result, noise, places = self.judge.run(module)
             ratio = result.ratio(judges)
-        share = _expected_time(self, model, placement) / max(placement.float_cost, 1e-9)
-        return Finished(module, report, ratio, share, noise, places, left_in_float(planned, report))
+        share, share_of_one = placement.shares(_more_time(self, model, placement))
+        missing = left_in_float(planned, report)
+        return Finished(module, report, ratio, share, noise, places, missing, share_of_one)
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
@@ -279,15 +285,15 @@ RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
 
 
-def _expected_time(candidates: Candidates, model: bytes, placement: Placement) -> float:
+def _more_time(candidates: Candidates, model: bytes, placement: Placement) -> float:
     """
-    Expected nanoseconds: the placement's, plus a call for each node in excess of the float model's and the casts,
-    after onnxruntime's own fusions, some of which only fit float nodes.
+    Nanoseconds beside those of a placement: a call for each node in excess of the float model's and the casts, after
+    onnxruntime's own fusions, some of which only fit float nodes.
     """
     if "Placement" not in candidates.target.costs:
-        return placement.cost
+        return 0.0
     more = fused_nodes(model) - min(candidates.float_nodes) - placement.casts
-    return placement.cost + more * candidates.target.costs["Placement"]["call"]
+    return more * candidates.target.costs["Placement"]["call"]
 
 
 def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.calibration.doubts import Doubts
 from qdialect.calibration.equalization import equalize
+from qdialect.calibration.expected import ONE
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
@@ -33,7 +34,7 @@ from qdialect.compiler.preparing import functions_apart, simplifying, unprofiled
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.refining import best_beyond_chance, corrected, shrunk, smoothed
 from qdialect.compiler.report import Report
-from qdialect.compiler.trials import NO_GAIN, Choice, Trial
+from qdialect.compiler.trials import NO_GAIN, NO_LOSS, Choice, Trial, better, is_slow
 from qdialect.compiler.weight_only import (
     OPSET,
     RoundedBlocks,
@@ -66,6 +67,8 @@ Feeds = Mapping[str, Array]
 Data = str | Path | Sequence[str | Path] | Iterable[Feeds] | None
 
 RANDOM_SAMPLES = 8
+MOST_FINISHED = 2
+"""Greatest number of further candidates that are compiled, if the best takes longer than was expected."""
 MOST_PLANS = 4
 """Greatest number of further plans, each without the nodes that the one before had no integer form of."""
 NO_OP = "no op is faster in integers"
@@ -385,6 +388,8 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
     first = candidates.attempt(Choice(ways or "minmax", rounding or "gptq"))
     if not first.integer:
         return candidates, first
+    if first.share_of_one > NO_LOSS:
+        first = better(first, [candidates.attempt(replace(first.choice, batch=ONE))])
     candidates, first = smoothed(candidates, first)
     best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
     if rounding is None:
@@ -401,18 +406,27 @@ def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Tria
     done = candidates.finish(best.choice)
     if fixed or not best.integer:
         return best, done, []
-    more = done.share - best.share
-    faster = [t for t in candidates.tried.values() if t.integer and t.pays and t.share + more <= NO_GAIN]
-    other, lines = best, list[str]()
-    if done.share > NO_GAIN and faster:
-        other = max(faster, key=Trial.value)
+    if is_slow(done.share, done.share_of_one):
+        for other in _placed_otherwise(candidates, best)[:MOST_FINISHED]:
+            again = candidates.finish(other.choice)
+            if not is_slow(again.share, again.share_of_one) and not is_noisy(again):
+                return other, again, []
     elif is_noisy(done) and isfinite(done.ratio):
         held = hold(candidates, best, QUIET)
         other, lines = (held.trial if held.trial.layers else best), held.summary(QUIET)
-    if other is best:
-        return best, done, []
-    again = candidates.finish(other.choice)
-    return (best, done, []) if is_noisy(again) else (other, again, lines)
+        if other is not best and not is_noisy(again := candidates.finish(other.choice)):
+            return other, again, lines
+    return best, done, []
+
+
+def _placed_otherwise(candidates: Candidates, best: Trial) -> list[Trial]:
+    """The best trial of each other placement that pays, the best first."""
+    trials: dict[tuple[int, int, float], Trial] = {}
+    for trial in sorted(candidates.tried.values(), key=Trial.value, reverse=True):
+        if trial.integer and trial.pays:
+            trials.setdefault((trial.layers, trial.casts, trial.share), trial)
+    trials.pop((best.layers, best.casts, best.share), None)
+    return list(trials.values())
 
 
 def _quantize_weights_only(
@@ -499,6 +513,11 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
         return NO_OP
     if done.share > NO_GAIN:
         return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
+    if done.share_of_one > NO_LOSS:
+        share = f"{100 * done.share_of_one:.0f} %"
+        return (
+            f"in integers a batch of one is expected to take {share} of the time; --batch N quantizes for N"
+        )
     if is_noisy(done):
         return f"in integers {done.ratio:.1f} dB signal to noise are left, for {100 * done.share:.0f} % of the time"
     return ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qdialect.calibration.expected import OPEN_BATCH
 from qdialect.calibration.samples import Noise
 from qdialect.compiler.judging import ENOUGH, least_ratio
 
@@ -27,6 +28,13 @@ CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 20 / float(np.log(10))
 """Ranges fitted to seen values, and their optimism on n samples in dB, times n: 2 / n in ln(noise) (Akaike 1974)."""
 NO_GAIN = 0.95
 """Greatest fraction of the float model's expected time at which an integer model is worth its noise."""
+NO_LOSS = 1.0
+"""Greatest fraction of the float model's expected time on a batch of one, if the batch is open."""
+
+
+def is_slow(share: float, share_of_one: float) -> bool:
+    """True if an integer model gains too little time, or loses some on a batch of one."""
+    return share > NO_GAIN or share_of_one > NO_LOSS
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class Choice:
     """True if embedding tables are in 8 bits."""
     kept: tuple[str, ...] = ()
     """Names of nodes kept in float."""
+    batch: int = OPEN_BATCH
+    """Batch size for which an open batch is placed."""
 
     def __str__(self) -> str:
         """As the log says it."""
@@ -60,6 +70,7 @@ class Choice:
         parts += ["tables in 8 bits"] if self.tables else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
+        parts += [f"placed for a batch of {self.batch}"] if self.batch != OPEN_BATCH else []
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
         return ", ".join(parts)
 
@@ -78,6 +89,8 @@ class Trial:
     """Number of quantized tensors."""
     float_time: float = 0.0
     """Expected nanoseconds of the float model."""
+    share_of_one: float = 0.0
+    """Expected time of a batch of one as a fraction of the float model's; that of `share` unless the batch is open."""
     softened: Noise | None = None
     """Noise of a classifier's Softmax at a temperature at which no sample is certain."""
 
@@ -94,7 +107,9 @@ class Trial:
     @property
     def pays(self) -> bool:
         """True if the candidate is good enough not to be discarded for the float model."""
-        return self.noise is not None and self.share <= NO_GAIN and self.ratio >= least_ratio(self.share)
+        if self.noise is None or is_slow(self.share, self.share_of_one):
+            return False
+        return self.ratio >= least_ratio(self.share)
 
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples minus the price of its time, in dB."""
