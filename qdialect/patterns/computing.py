@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
@@ -36,6 +36,7 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.carried import infer_arguments
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.onnx_io.shapes import (
+    Cast,
     has_size_of_operand,
     infer,
     inside_first,
@@ -169,6 +170,27 @@ def _quantized(op: OnnxOp) -> list[ConstantOp]:
     return [ConstantOp.of(quantized_constant(tensor, type), op.results[0].type)]
 
 
+def _infer_casts(values: Iterable[SSAValue]) -> list[SSAValue]:
+    """Infer the results of casts of values whose sizes have become known, which have the same; those that changed."""
+    pending, changed = list(values), list[SSAValue]()
+    while pending:
+        for use in list(pending.pop().uses):
+            if isinstance(use.operation, Cast):
+                more = infer(use.operation)
+                pending += more
+                changed += more
+    return changed
+
+
+def _of_sizes(tensor: TensorAttr, type: Attribute) -> ConstantOp | None:
+    """The constant of type `type`, with the sizes that were computed; None if its scales do not fit them."""
+    element, shape = quantized_of(type), tensor.data.shape
+    if element is None:
+        return ConstantOp.of(tensor)
+    fits = element.is_per_tensor or (element.axis is not None and shape[element.axis] == len(element.scales))
+    return ConstantOp.of(tensor, tensor_type(element, shape)) if fits else None
+
+
 def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
     """Replace an op by constants; their values."""
     for k, (old, new) in enumerate(zip(op.results, constants, strict=True)):
@@ -238,6 +260,8 @@ class Computation:
         # Each op may double its operands; together they may not, or a chain of forty fills all memory.
         self._budget: int | None = None
         self.left: dict[Operation, Blocked] = {}
+        self.learnt: set[SSAValue] = set()
+        """Values whose types became more precise."""
 
     def show(self, op: Operation) -> None:
         """Register `op`, if it can be computed from known values."""
@@ -250,7 +274,7 @@ class Computation:
         if not _computable(op, self._known) or _is_written_copy(op):
             return
         if any(static_shape(r) is None for r in op.results):  # as of what a branch yields, folded since
-            infer(op)
+            self.learnt.update(infer(op))
         dequantizes = op.get_trait(DequantizeForm) is not None
         stays = dequantizes or (op.get_trait(QuantizeForm) is None and self._is_dequantized(op))
         can = foldable(op, MAX_GROWTH * (FLOAT_BYTES if dequantizes else 1))
@@ -296,7 +320,12 @@ class Computation:
             return False
         if sum(value.data.nbytes for value in values.values()) > SMALL_RESULT:
             return False
-        self._known.update(_substitute(op, [ConstantOp.of(values[r]) for r in op.results]))
+        constants = [_of_sizes(values[r], r.type) for r in op.results]
+        if any(one is None for one in constants):
+            return False
+        new = _substitute(op, [one for one in constants if one is not None])
+        self._known.update(new)
+        self.learnt.update(new, _infer_casts(new))
         return True
 
     def _made_of(self, op: OnnxOp) -> list[OnnxOp]:
@@ -394,7 +423,8 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     depend on. known: values whose types have become more precise since the model was read.
     """
     computation = Computation(module)
-    learnt = set(known)
+    learnt = computation.learnt
+    learnt.update(known)
     for one in list(inside_first(module)):
         if isinstance(one, Block):
             learnt.update(infer_arguments(one))

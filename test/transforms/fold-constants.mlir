@@ -269,3 +269,34 @@ func.func @unmoved_not_computable() -> tensor<1xf32> {
   func.return %y : tensor<1xf32>
 }
 }
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// How many elements are selected, only the computation says; they stay of the quantized type, and casts follow.
+
+// CHECK-LABEL: func.func @selected(
+// CHECK: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 3] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.5:7>>
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[C]] : tensor<2x!quant.uniform<u8:f32, 0.5:7>> to tensor<2xf32>
+// CHECK-NEXT: func.return %[[D]] : tensor<2xf32>
+func.func @selected() -> tensor<?xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32, 0.5:7>>
+  %m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>
+  %c = onnx.Compress(%w, %m) {axis = 0 : i64} : (tensor<3x!quant.uniform<u8:f32, 0.5:7>>, tensor<3xi1>) -> tensor<?x!quant.uniform<u8:f32, 0.5:7>>
+  %d = quant.dcast %c : tensor<?x!quant.uniform<u8:f32, 0.5:7>> to tensor<?xf32>
+  func.return %d : tensor<?xf32>
+}
+
+// Several scales along the axis of which a part is selected do not fit the result.
+
+// CHECK-LABEL: func.func @unmoved_selected_scales(
+// CHECK: onnx.Compress(
+func.func @unmoved_selected_scales() -> tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
+  %m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>
+  // expected-remark@+1 {{[fold-constants: result-size]}}
+  %c = onnx.Compress(%w, %m) {axis = 0 : i64} : (tensor<3x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>, tensor<3xi1>) -> tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
+  func.return %c : tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
+}
+}
