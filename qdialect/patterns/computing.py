@@ -26,7 +26,7 @@ from qdialect.dialects.onnx_types import (
     stored_type,
     tensor_type,
 )
-from qdialect.dialects.quant import UniformType
+from qdialect.dialects.quant import Half, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before, remove
@@ -48,7 +48,7 @@ from qdialect.onnx_io.shapes import (
 )
 from qdialect.oracle import session
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, division_type, quantize_type
 from qdialect.promises.copies import Copies
 from qdialect.promises.typed import type_alone
 from qdialect.reasons import Blocked
@@ -166,6 +166,8 @@ def _quantized(op: OnnxOp) -> list[ConstantOp]:
     if isinstance(type, Blocked) or op.results[0].type != tensor_type(
         storage_element(type), tensor.data.shape
     ):
+        return []
+    if isinstance(division_type(op, type.expressed), Half):  # rounds the quotient, which a cast does not
         return []
     return [ConstantOp.of(quantized_constant(tensor, type), op.results[0].type)]
 

@@ -205,15 +205,21 @@ def _divided(op: OnnxOp, type: UniformType) -> Blocked | None:
     `Blocked` if the node's quotient, rounded to half precision before it is rounded to an integer, is more than a step
     off that of a cast, which divides in f32.
     """
-    number = op.int_attr("precision", 0)
-    stated = BY_NUMBER.get(number)
-    by_scale = not number and onnx_opset(op) >= PRECISION_OF_DIVISION and not op.domain
-    element = type.expressed if by_scale else stated.attribute if stated is not None else None
+    element = division_type(op, type.expressed)
     is_stated = isinstance(element, Half) and not isinstance(type.expressed, Half)
     if isinstance(element, Half) and (is_stated or type.storage.width > BYTE_BITS):
         message = f"it divides in {element}, which moves a value by more than a step"
         return Blocked("half-division", message, "quantize in float32")
     return None
+
+
+def division_type(op: OnnxOp, expressed: Attribute) -> Attribute | None:
+    """The type in which a QuantizeLinear of `expressed` divides by its scale; None if f32, as casts do."""
+    number = op.int_attr("precision", 0)
+    if not number and onnx_opset(op) >= PRECISION_OF_DIVISION and not op.domain:
+        return expressed
+    stated = BY_NUMBER.get(number)
+    return None if stated is None else stated.attribute
 
 
 def dequantize_type(op: OnnxOp) -> UniformType | Blocked:

@@ -87,3 +87,26 @@ def test_a_cast_from_half_in_front_of_quantization_by_arithmetic_is_read_at_once
     """Only a second compilation made one quantize of it."""
     arithmetic = FAKE.replace("Mul(x, i)", "Mul(b, i)")
     check(f"h = Cast<to = 10>(x)\n {body}\n b = Cast<to = 1>(n)\n {arithmetic}\n y = Exp(d)")
+
+
+@pytest.mark.parametrize("axis", ["", "<axis = 0>"])
+@pytest.mark.parametrize("opset", [21, 22, 23, 24, 25])
+@pytest.mark.parametrize("exactness", ["close", "exact"])
+def test_a_constant_of_half_precision_is_quantized_as_its_opset_divides(
+    opset: int, exactness: str, axis: str
+):
+    """From opset 23 on, the quotient is rounded to half precision first; folding gave other integers."""
+    rng = np.random.default_rng(opset)
+    scales = 8 if axis else 1
+    weight = onnx.numpy_helper.from_array(rng.normal(size=(8, 400)).astype(np.float16), "w")
+    scale = rng.uniform(0.01, 0.03, scales).astype(np.float16).reshape((8,) if axis else ())
+    model = parser.parse_model(f"""<ir_version: 10, opset_import: ["": {opset}]>
+    g (float[3,4] x) => (int8[8,400] y, float[3,4] r) {{ y = QuantizeLinear{axis}(w, s, z)\n r = Relu(x) }}""")
+    constants = {"s": scale, "z": np.zeros(scale.shape, np.int8)}
+    model.graph.initializer.extend(
+        [weight, *(onnx.numpy_helper.from_array(one, name) for name, one in constants.items())]
+    )
+    module = qdialect.load(model.SerializeToString())
+    qdialect.compile(module, exactness=exactness, feeds=[{"x": X}])
+    want, result = run(model, {"x": X})[0], qdialect.to_model(module)
+    assert np.array_equal(run(result, {"x": X})[0], want)
