@@ -113,12 +113,9 @@ def in_session(case: Case, result: ModelProto, before: Sequence[Array], was: lis
 
 
 def again(result: ModelProto, target: str) -> str:
-    """How the result changes when it is compiled a second time; empty if no byte does."""
-    second = alone(result, target)
-    if other := difference(result, second):
-        return f"not idempotent: {other}"
-    other = first_change(result, second)
-    return f"other bytes: {other}" if other else ""
+    """How the ops and parameters change when the result is compiled a second time; empty if they do not."""
+    other = difference(result, alone(result, target))
+    return f"not idempotent: {other}" if other else ""
 
 
 def outcome(
@@ -161,9 +158,7 @@ def outcome(
             return Outcome(other, other.split(":")[0], whole, worst, integer)
         if whole < LEAST:
             return Outcome(f"{whole:.1f} dB", "noise", whole, worst, integer)
-        if not target.startswith(
-            "onnxruntime"
-        ):  # another runtime's sessions do not move casts as onnxruntime's do
+        if not target.startswith("onnxruntime"):  # whose sessions alone are guarded against
             return Outcome("", "", whole, worst, integer)
         was = optimized(case.model, case) if was is None else was
         if problem := in_session(case, result, before, was):

@@ -76,10 +76,8 @@ class _Sweep:
 
     def _scale(self, op: OnnxOp, promise: TakesSizes) -> None:
         """Factors that are constant for sizes that are computed."""
-        sizes = op.input(promise.place)
-        if sizes is None or constant(sizes) is not None or op.ints_attr("axes") is not None:
-            return
-        if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
+        sizes = promise.listed(op)
+        if sizes is None or constant(sizes) is not None:
             return
         factors = promise.factors(op, self.sizes)
         if factors is None:

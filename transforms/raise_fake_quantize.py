@@ -1,6 +1,8 @@
 """
-Raise operators that quantize and dequantize in one to casts: QONNX's Quant and Trunc, FINN's MultiThreshold, Deeploy's
-RequantShift, OpenVINO's FakeQuantize, the quantizers of Sony's Model Compression Toolkit.
+Raise operators of training tools that quantize and dequantize in one to casts.
+
+They are QONNX's Quant, BipolarQuant and Trunc, FINN's MultiThreshold, Deeploy's RequantShift, OpenVINO's FakeQuantize,
+and the quantizers of Sony's Model Compression Toolkit.
 
     Quant(x, s, z, bits)      ->  dcast(qcast(x))     stored in as many bits
     Quant(x, s, z, bits) {rounding_mode = "FLOOR"}     ->  dcast(qcast(x - s / 2))

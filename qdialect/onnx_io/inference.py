@@ -54,7 +54,7 @@ from qdialect.onnx_io.shapes import doubtful_axes, inferred_types, inside_first,
 from qdialect.onnx_io.sizes import Sizes
 from qdialect.promises.control import Carries
 from qdialect.promises.shapes import LosesSizes
-from qdialect.promises.sizes import Symbol, TakesShape
+from qdialect.promises.sizes import Symbol, TakesShape, TakesSizes
 from qdialect.rewriting.driver import refresh_signatures
 
 TENSORS = (TensorType, UnrankedTensorType)
@@ -181,6 +181,9 @@ class _Sweep:
             self._settle(op.results[k], computed, stated[k], names[k] if k < len(names) else (), is_run_time)
         if takes is not None and listed is None and takes.place < len(op.operands):
             self._learn(op, takes)
+        if (resizes := op.get_trait(TakesSizes)) is not None and (sizes := resizes.listed(op)) is not None:
+            elements = self._sizes.elements(sizes) or ()
+            learn_sizes(op, [e if isinstance(e, int) and e >= 0 else DYNAMIC for e in elements])
         if op.SCHEMA is not None and not isinstance(op, CustomOp):
             op = _verified(op)
         self._sizes.visit(op)

@@ -79,13 +79,22 @@ class TakesSizes(Promise):
     place: int
     scales: int
 
+    def listed(self, op: OnnxOp) -> SSAValue | None:
+        """The operand that lists a size for each axis of the result; None if the op has none, or bounds sizes by it."""
+        if (
+            op.ints_attr("axes") is not None
+            or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch"
+        ):
+            return None
+        return op.input(self.place)
+
     def factors(self, op: OnnxOp, known: Known) -> tuple[float, ...] | None:
         """
         The float32 factors that stand for the sizes that `op` computes; None if there are none.
 
         Sizes are rounded down: a factor that is not exact may be too small for the size that it comes from.
         """
-        sizes, before = op.input(self.place), known.sizes(op.operands[0])
+        sizes, before = self.listed(op), known.sizes(op.operands[0])
         after = None if sizes is None else known.elements(sizes)
         if after is None or before is None or len(after) != len(before):
             return None

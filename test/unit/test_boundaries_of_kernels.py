@@ -244,7 +244,7 @@ def test_integers_out_of_a_cast_are_no_dequantized_values():
 
 
 @pytest.mark.parametrize(
-    ("bits", "block", "blocked"), [(8, 1, False), (4, 2, False), (8, 0, True), (8, -1, True), (2, 16, True)]
+    ("bits", "block", "blocked"), [(8, 1, False), (4, 2, False), (8, 0, True), (8, -1, True), (2, 16, False)]
 )
 def test_blocks_of_a_packed_weight_have_an_element(bits: int, block: int, blocked: bool):
     count = -(-3 // block) if block > 0 else 3

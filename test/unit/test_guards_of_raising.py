@@ -67,13 +67,6 @@ CASES = [
         t = Add(s, b) : 4x3xi32
         f = Cast(t) {to = 1 : i64} : 4x3xf32
         y = Mul(f, k) : 4x3xf32"""),
-    Case("raise-integer", "scale-value", """
-        x: 4x2xui8
-        w = [1, -2, 3, -4, 5, -6] : 2x3xi8
-        k = [-0.5] : f32
-        s = MatMulInteger(x, w) : 4x3xi32
-        f = Cast(s) {to = 1 : i64} : 4x3xf32
-        y = Mul(f, k) : 4x3xf32"""),
     Case("raise-integer", "empty-axis", """
         x: 4x2xui8
         w: 2x0xi8
@@ -193,12 +186,6 @@ CASES = [
         w = [33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : 2x1x8xui8
         s = [0.5, 0.25] : 2xf16
         y = MatMulNBits(x, w, s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : 3x2xf32
-        """, {}, 21),
-    Case("raise-qoperator", "storage-type", """
-        x: 3x16xf32
-        w = [33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : 2x1x8xui8
-        s = [0.5, 0.25] : 2xf32
-        y = MatMulNBits(x, w, s) {K = 16 : i64, N = 2 : i64, bits = 2 : i64, block_size = 16 : i64} : 3x2xf32
         """, {}, 21),
     Case("raise-qoperator", "storage-type", """
         x: 3x4xf32
