@@ -2,7 +2,8 @@
 Give products of integers zero points of the shapes that kernels take.
 
     product(x, w, z..z, v..v)         ->  product(x, w, z, v)                    1. all equal; 0 is left out
-    product(x, w : [D, K, N], z, [N]) ->  product(x, w, z, [D, 1, N])            2. as ONNX states it
+    product(x, w : [D, K, N], z, [N]) ->  product(x, w, z, [D, 1, N])            2. as ONNX states it;
+                                                                                    scales likewise
     conv(x, w, z, v)    ->  conv(x, w, z) - v * conv(x, 1, z)                    3. v: one for each output channel
     matmul(x, w, z, v)  ->  matmul(x, w, 0, v) - z * matmul(1, w, 0, v)          4. z: one for each row
 
@@ -35,7 +36,7 @@ from qdialect.ir.values import constant_array, rank_of, static_shape
 from qdialect.patterns.targeted import ForTarget, TargetPass
 from qdialect.promises.linear import IntegerProduct, ZeroPoints
 from qdialect.promises.window import Window
-from qdialect.reasons import UNKNOWN_RANK, Blocked, required
+from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -59,7 +60,7 @@ class MergeEqual(OnTrait[ZeroPoints], ForTarget):
 
     def match(self, op: OnnxOp, promise: ZeroPoints, rewriter: Rewriter, /) -> None:
         nodes, inputs = Nodes(), dict[int, SSAValue | None]()
-        for place in promise.places:
+        for place in promise.optional:
             zero = op.input(place)
             array = constant_array(zero)
             if (
@@ -79,14 +80,24 @@ class MergeEqual(OnTrait[ZeroPoints], ForTarget):
 
 
 class ExpandColumns(OnTrait[ZeroPoints], ForTarget):
-    """A zero point for each column of a batch of matrices, which kernels take for each matrix."""
+    """A zero point for each column of a batch of matrices, which kernels take for each matrix; scales likewise."""
 
     def match(self, op: OnnxOp, promise: ZeroPoints, rewriter: Rewriter, /) -> Blocked | None:
-        place, weight = promise.places[-1], op.operands[1]
-        zero, rank = op.input(place), rank_of(weight)
-        if zero is None or op.get_trait(Window) is not None or rank is None or rank < 3:
+        weight, nodes, inputs = op.operands[promise.weight], Nodes(op), dict[int, SSAValue | None]()
+        if not promise.columns or (rank_of(weight) or 0) < 3:
             return None
-        shape, known = static_shape(zero), list(shape_of(weight.type) or ())
+        for place in promise.columns:
+            value = op.input(place)
+            each = None if value is None else unblocked(self._expanded(value, weight, nodes))
+            if each is not None:
+                inputs[place] = each
+        if inputs:
+            rewriter.replace(op, [*nodes.ops, _rebuilt(op, inputs)])
+        return None
+
+    def _expanded(self, value: SSAValue, weight: SSAValue, nodes: Nodes) -> SSAValue | Blocked | None:
+        """The numbers of columns, for each matrix; None if they are, or are one."""
+        shape, known = static_shape(value), list(shape_of(weight.type) or ())
         if shape is None:
             return UNKNOWN_COUNT
         wanted = (*known[:-2], 1, known[-1])
@@ -94,17 +105,14 @@ class ExpandColumns(OnTrait[ZeroPoints], ForTarget):
             return None
         if DYNAMIC in wanted:
             return Blocked("unknown-sizes", "the number of matrices or columns is not known", "give --batch")
-        array, nodes = constant_array(zero), Nodes(op)
-        if len(shape) > rank or any(n not in (1, m) for n, m in zip(shape[::-1], wanted[::-1], strict=False)):
+        pairs = zip(shape[::-1], wanted[::-1], strict=False)
+        if len(shape) > len(wanted) or any(n not in (1, m) for n, m in pairs):
             return Blocked(
                 "weight-zero-points", "there is not one zero point for each column", "check the model"
             )
-        if array is None:
-            each = nodes.add("Expand", [zero, nodes.ints(wanted, "zero_points")], wanted)
-        else:
-            each = nodes.constant(np.broadcast_to(array, wanted).copy(), name=wish(zero))
-        rewriter.replace(op, [*nodes.ops, _rebuilt(op, {place: each})])
-        return None
+        if (array := constant_array(value)) is not None:
+            return nodes.constant(np.broadcast_to(array, wanted).copy(), name=wish(value))
+        return nodes.add("Expand", [value, nodes.ints(wanted, "zero_points")], wanted)
 
 
 class CorrectSum(OnTrait[IntegerProduct], ForTarget):

@@ -234,10 +234,13 @@ class IntegerProduct(Promise):
 
 @dataclass(frozen=True)
 class ZeroPoints(Promise):
-    """The op sums products of integers, operands 0 and 1, minus zero points that it takes as operands."""
+    """The op sums products of integers minus zero points that it takes as operands."""
 
-    places: Sequence[int]
-    """The operands that are zero points; the last one is the weight's."""
+    optional: Sequence[int]
+    """The operands that are zero points and may be left out."""
+    columns: Sequence[int] = ()
+    """The operands of one number, or one for each column of a matrix, operand `weight`, or of a batch of them."""
+    weight: int = 1
 
 
 INTEGERS: dict[tuple[str, str], Promise] = {
@@ -249,7 +252,8 @@ INTEGERS: dict[tuple[str, str], Promise] = {
 }
 ZERO_POINTS: dict[tuple[str, str], Promise] = {
     ("", "ConvInteger"): ZeroPoints((2, 3)),
-    ("", "MatMulInteger"): ZeroPoints((2, 3)),
-    (MICROSOFT, "MatMulIntegerToFloat"): ZeroPoints((4, 5)),
-    (MICROSOFT, "DynamicQuantizeMatMul"): ZeroPoints((3,)),
+    ("", "MatMulInteger"): ZeroPoints((2, 3), (3,)),
+    ("", "QLinearMatMul"): ZeroPoints((), (4, 5), weight=3),
+    (MICROSOFT, "MatMulIntegerToFloat"): ZeroPoints((4, 5), (5,)),
+    (MICROSOFT, "DynamicQuantizeMatMul"): ZeroPoints((3,), (3,)),
 }

@@ -34,6 +34,19 @@ func.func @columns(%x: tensor<2x4x3xui8>, %w: tensor<2x3x2xi8>, %v: tensor<2xi8>
   func.return %y, %f : tensor<2x4x2xi32>, tensor<2x4x2xf32>
 }
 
+// QLinearMatMul's scales too; they are as many as the zero points.
+
+// CHECK-LABEL: func.func @scales(
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.5, 0.25] : tensor<2x1x2xf32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 0] : tensor<2x1x2xi8>>}
+// CHECK: onnx.QLinearMatMul(%x, %s, %u, %w, %[[S]], %[[Z]], %s, %u)
+func.func @scales(%x: tensor<2x4x3xui8>, %w: tensor<2x3x2xi8>, %s: tensor<f32>, %u: tensor<ui8>) -> tensor<2x4x2xui8> {
+  %r = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %y = onnx.QLinearMatMul(%x, %s, %u, %w, %r, %z, %s, %u) {} : (tensor<2x4x3xui8>, tensor<f32>, tensor<ui8>, tensor<2x3x2xi8>, tensor<2xf32>, tensor<2xi8>, tensor<f32>, tensor<ui8>) -> tensor<2x4x2xui8>
+  func.return %y : tensor<2x4x2xui8>
+}
+
 // Those of one matrix, of each matrix of a batch, and one of all, are as kernels take them.
 
 // CHECK-LABEL: func.func @unmoved_columns(

@@ -12,7 +12,7 @@ from qdialect.oracle.session import run
 
 Array = np.ndarray[Any, Any]
 FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
-TARGETS = [
+TARGETS: list[dict[str, Any]] = [
     {"target": "onnxruntime"},
     {"target": "onnxruntime", "exactness": "exact"},
     {"target": "onnxruntime", "form": "qdq"},
@@ -225,3 +225,33 @@ def test_convolutions_of_activations_quantized_at_run_time(reach: int, group: in
     right = np.asarray(sums) * s * 0.01 + (b if bias else 0)
     for options in [*TARGETS, {"target": "openvino"}, {"target": "tensorrt"}]:
         _check(_model(nodes, {"x": x}, held), {"x": x}, right, options)
+
+
+@pytest.mark.parametrize("weights", [(3, 8, 5), (2, 3, 8, 5), (8, 5)])
+@pytest.mark.parametrize("scales", ["one", "columns"])
+@pytest.mark.parametrize("zeros", ["one", "columns"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_columns_of_a_batch_of_quantized_matrices(
+    weights: tuple[int, ...], scales: str, zeros: str, dtype: Any
+):
+    """At `exact` QLinearMatMul stays, whose kernel refuses [N] of a weight [D, K, N]."""
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 100, weights).astype(dtype)
+    shape = (5,) if "columns" in (scales, zeros) else ()
+    scale = np.broadcast_to(np.float32(0.02) * (np.arange(1, 6) if scales == "columns" else 1), shape or (5,))
+    scale = scale.astype(np.float32) if shape else np.float32(0.02)
+    zero = np.broadcast_to([50, 51, 40, 60, 3] if zeros == "columns" else 50, shape).astype(dtype)
+    x = rng.integers(0, 255, (*weights[:-2], 4, 8)).astype(np.uint8)
+    held = _held(
+        w=w, xs=np.float32(0.02), xz=np.uint8(117), ws=scale, wz=zero, ys=np.float32(0.25), yz=np.uint8(120)
+    )
+    node = helper.make_node("QLinearMatMul", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["y"])
+    model = _model([node], {"x": x}, held, TensorProto.UINT8)
+    sums = (x.astype(float) - 117) @ (w - zero.astype(float)) * (np.float32(0.02) * scale.astype(float))
+    right = np.clip(np.rint(sums / 0.25) + 120, 0, 255)
+    for options in TARGETS:
+        module = qdialect.load(model.SerializeToString())
+        qdialect.compile(module, **options)
+        for optimize in (False, True) if "onnxruntime" in options["target"] else (False,):
+            (after,) = run(qdialect.to_model(module), {"x": x}, optimize=optimize)
+            assert np.abs(after.astype(float) - right).max() <= 1, (options, optimize)
