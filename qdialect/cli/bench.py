@@ -73,8 +73,10 @@ def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) ->
         spread = f"{1e3 * low:.3f} to {1e3 * high:.3f}"
         rows.append((one.model, one.engine, f"{1e3 * one.median:.3f}", spread, f"{len(one.seconds)}", ratio))
     threads = f"{arguments.threads} thread{'' if arguments.threads == 1 else 's'}"
-    said = [threads if arguments.threads else "all cores", f"batch {arguments.batch or 1}"]
-    said.append(arguments.data or "random inputs")
+    said = [threads if arguments.threads else "all cores"]
+    said += [f"batch {arguments.batch}"] if arguments.batch else []
+    of_data = arguments.data if arguments.batch else f"the first batch of {arguments.data}"
+    said.append(of_data if arguments.data else "random inputs")
     ran = {(one.model, one.engine) for one in latencies}
     refused = [
         f"{engine} does not run '{model}'"

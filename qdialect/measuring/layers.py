@@ -27,7 +27,7 @@ from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.quant_text import scale_texts
 from qdialect.errors import UserError
 from qdialect.ir.names import QUANTIZED, tensor_name
-from qdialect.measuring.outputs import Difference, decibels, sqnr
+from qdialect.measuring.outputs import Difference, decibels, finite, sqnr
 from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
 from qdialect.onnx_io.importer import import_model
@@ -92,11 +92,11 @@ class TensorNoise(Difference):
         return {
             "name": self.name,
             "op": self.op,
-            "sqnr_db": self.sqnr if math.isfinite(self.sqnr) else None,
+            "sqnr_db": finite(self.sqnr),
             "identical": self.noise == 0,
-            "max_abs_diff": self.largest,
-            "max_steps": self.steps,
-            "rms_steps": None if self.steps is None else self.rms_steps,
+            "max_abs_diff": finite(self.largest),
+            "max_steps": None if self.steps is None else finite(self.steps),
+            "rms_steps": None if self.steps is None else finite(self.rms_steps),
         }
 
 

@@ -34,9 +34,9 @@ class Difference:
     largest: float = 0.0
     """The largest absolute difference."""
     signal: float = 0.0
-    """The sum of the reference's squares."""
+    """The sum of the squares of the reference's finite numbers."""
     noise: float = 0.0
-    """The sum of the squared differences."""
+    """The sum of the squared differences; infinite where one model has an infinity or NaN and the other has not."""
     _agreeing: int = field(default=0, repr=False)
     _rows: int = field(default=0, repr=False)
 
@@ -55,8 +55,9 @@ class Difference:
         x, y = a.astype(np.float64), b.astype(np.float64)
         with np.errstate(invalid="ignore"):  # equal infinities do not differ
             difference = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, x - y)
+        difference[np.isnan(difference)] = np.inf
         self.largest = max(self.largest, float(np.abs(difference).max(initial=0.0)))
-        self.signal += float(np.square(x).sum())
+        self.signal += float(np.square(x[np.isfinite(x)]).sum())
         self.noise += float(np.square(difference).sum())
         return difference
 
@@ -77,8 +78,8 @@ class Difference:
         """The figures as JSON values; null if not finite."""
         return {
             "identical": self.noise == 0,
-            "max_abs_diff": _finite(self.largest),
-            "sqnr_db": _finite(self.sqnr),
+            "max_abs_diff": finite(self.largest),
+            "sqnr_db": finite(self.sqnr),
             "argmax_agreement": self.agreement,
         }
 
@@ -87,10 +88,11 @@ def sqnr(signal: float, noise: float) -> float:
     """10 log10(signal / noise) in dB, of sums of squares; inf without noise, -inf without signal."""
     if noise == 0:
         return math.inf
-    return 10 * math.log10(signal / noise) if signal > 0 else -math.inf
+    return 10 * math.log10(signal / noise) if signal > 0 and noise < math.inf else -math.inf
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """A figure as a JSON value: null if it is not finite."""
     return value if math.isfinite(value) else None
 
 
@@ -126,10 +128,10 @@ class Comparison:
         """One sentence: how close B is to A, and the cause of the difference."""
         runs, changed = self.worst(RUNS), self.worst(CHANGED)
         if self.is_identical(RUNS) and self.is_identical(CHANGED):
-            return "identical: every output has the same bits, with onnxruntime's optimizer and without"
+            return "identical: every output has the same numbers, with onnxruntime's optimizer and without"
         if self.is_identical(CHANGED):
             return (
-                f"exact: B computes the bits of A with optimization off; the {decibels(runs.sqnr)} of B as it runs"
+                f"exact: B computes the numbers of A with optimization off; the {decibels(runs.sqnr)} of B as it runs"
                 " are onnxruntime's own fusions, which no --exactness governs"
             )
         word = "close" if runs.sqnr >= CLOSE else "noisy" if runs.sqnr >= FAR else "far"

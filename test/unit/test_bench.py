@@ -57,7 +57,7 @@ def test_models_side_by_side(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert head.split() == "model runs in median ms 10 to 90 % rounds against the first".split()
     assert re.fullmatch(r"fixed.onnx +onnxruntime [\d.]+ +[\d.]+ +[\d.]+ to [\d.]+ +3", first)
     assert re.fullmatch(r"free.onnx +onnxruntime [\d.]+ +[\d.]+ +[\d.]+ to [\d.]+ +3 +[\d.]+x", second)
-    assert said == "1 thread, batch 1, random inputs"
+    assert said == "1 thread, random inputs"
     assert len(others) == 1
     assert others[0].startswith("verdict: 'free.onnx' ")
 

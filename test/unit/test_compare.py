@@ -166,6 +166,25 @@ def test_equal_infinities_do_not_differ():
     assert (one.largest, one.sqnr) == (0, math.inf)
 
 
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("where", ["first", "second"])
+def test_a_number_that_is_not_finite_in_one_model_alone_is_no_agreement(where: str, odd: float):
+    plain, other = np.array([3.0, 1.0]), np.array([odd, 1.0])
+    one = Difference("y")
+    one.add(*((other, plain) if where == "first" else (plain, other)))
+    assert (one.largest, one.sqnr) == (math.inf, -math.inf)
+    assert Comparison(1, {CHANGED: [one], RUNS: [one]}).verdict().startswith("far: -inf dB")
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+def test_other_numbers_beside_an_infinity_of_both_models_count(odd: float):
+    """An infinite signal would be identical to all that is not as large."""
+    one = Difference("y")
+    one.add(np.array([odd, 1.0]), np.array([odd, 1.1]))
+    assert one.sqnr == pytest.approx(20)
+    assert one.largest == pytest.approx(0.1)
+
+
 def differing(noise: float) -> Difference:
     return Difference("y", (2, 3), noise, 100.0, noise)
 
@@ -174,7 +193,7 @@ def differing(noise: float) -> Difference:
     ("changed", "runs", "word"),
     [
         (0, 0, "identical"),
-        (0, 0.01, "exact: B computes the bits of A with optimization off; the 40.0 dB of B as it runs"),
+        (0, 0.01, "exact: B computes the numbers of A with optimization off; the 40.0 dB of B as it runs"),
         (0.01, 0.01, "close"),
         (0.01, 0.5, "noisy"),
         (90, 90, "far"),
