@@ -407,7 +407,11 @@ def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Tria
     if fixed or not best.integer:
         return best, done, []
     if is_slow(done.share, done.share_of_one):
-        for other in _placed_otherwise(candidates, best)[:MOST_FINISHED]:
+        others = _placed_otherwise(candidates, best)[:MOST_FINISHED]
+        if done.share_of_one > NO_LOSS:  # last: the others gain more at larger batches
+            for_one = candidates.attempt(replace(best.choice, batch=ONE, sequential=False))
+            others += [for_one] if for_one.integer else []
+        for other in others:
             again = candidates.finish(other.choice)
             if not is_slow(again.share, again.share_of_one) and not is_noisy(again):
                 return other, again, []

@@ -107,6 +107,14 @@ def test_what_is_written_is_not_expected_to_lose_at_a_batch_of_one(
     assert 0 < done.share_of_one <= NO_LOSS
 
 
+@pytest.mark.parametrize("classes", [5, 10, 12])
+def test_a_layer_that_gains_at_one_is_in_integers_beside_those_that_do_not(classes: int):
+    """With each layer's Relu apart, all of them would lose at a batch of one."""
+    result = qdialect.quantize(layers(64, [256, 256, 256, classes], "n"), data=[{"x": rows(64)}])
+    assert not result.floating
+    assert 1 <= result.integer < 4
+
+
 def test_the_reason_names_the_batch_and_a_stated_one_is_quantized():
     """At a batch of eight integers take 75 % of the time, at one 107 %."""
     model, data = layers(96, [96] * 8, "n"), [{"x": rows(96)}]
