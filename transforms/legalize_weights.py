@@ -3,7 +3,8 @@ Give constant weights zero point 0 for targets that require it, where a change o
 
     w : zero point z   ->  w - z : i8               1. 8 bits hold every difference
     w : i4, u4         ->  w - z : i8               2. where products of integers take no i4; those of
-                                                       floats keep it, and lose the zero points of i8 and u8
+                                                       floats keep it, and lose zero points and types that the
+                                                       target does not read
     dcast(w)           ->  constant of floats       3. of products of floats: with a scale for each input, for
                                                        a target without such scales
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))
@@ -31,13 +32,14 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, known_shape, quantized_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, known_shape, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import copied
 from qdialect.ir.names import wish
 from qdialect.ir.values import known_array, under_dequantize
+from qdialect.numerics import Array
 from qdialect.patterns.reading import SinkReading, real_copy
 from qdialect.patterns.signedness import FlippedConstants, typed_constant, unsigned
 from qdialect.promises.elementwise import Adds
@@ -50,6 +52,9 @@ from qdialect.targets import Target, target
 from qdialect.targets.legality import is_refused
 
 WIDTH, INT8_MAX = 8, 127
+INT4 = Storage.make(4, True)
+ZERO_POINT = "zero-point"
+"""The reason with which a target that takes no zero points refuses a model."""
 SHARE = 4
 """Divisor: at most one input in so many may be copied; a single one always."""
 FEW = 1 << 14
@@ -161,7 +166,7 @@ def _copy_inputs(
 
 
 class Widen(OnOp[ConstantOp]):
-    """A constant of fewer bits than products of integers take, or a zero-pointed weight of a float product, as i8."""
+    """A constant of fewer bits than products of integers take, or a weight of floats that is not read as it is."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -171,27 +176,48 @@ class Widen(OnOp[ConstantOp]):
         if op.value is None or type is None or type.storage.width > WIDTH:
             return
         users = list(dict.fromkeys(use.operation for use in value.uses))
+        bits = WIDTH
         if type.storage.width < self._target.least_bits:
-            if type.blocks and self._target.float_blocks:
-                return
-            users = [user for user in users if user.get_trait(Linear) is not None]
+            products = [user for user in users if user.get_trait(Linear) is not None]
+            if not products:
+                bits = self._bits_of_floats(op.value.array(), type, users)
+            else:
+                users = [] if type.blocks and self._target.float_blocks else products
         else:
             has_zero = not type.storage.signed or type.zero_points.any()
             if not (self._target.symmetric_weights and has_zero and all(map(_is_weight_of_floats, users))):
                 return
-        if not users:
+        if not users or not bits:
             return
         stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
         if excess.any():
             return
         nodes = Nodes()
-        new = _weight(nodes, stored, type, value)
+        new = _weight(nodes, stored, type, value, bits)
         if all(use.operation in users for use in value.uses):
             rewriter.replace(op, nodes.ops, is_same=False)
             return
         rewriter.insert_after(op, nodes.ops)
         for use in [use for use in value.uses if use.operation in users]:
             rewriter.set_operand(use.operation, use.index, new)
+
+    def _bits_of_floats(self, array: Array, type: UniformType, users: Sequence[Operation]) -> int:
+        """The bits in which a weight of products of floats is read without zero point; 0 if it stays as it is."""
+        known, few = self._target.storage_types, self._target.few_bits
+        if not known or not users or not all(map(_is_weight_of_floats, users)):
+            return 0
+        if type.blocks and not self._target.narrow_blocks:
+            return 0
+        ops = [use.operation for user in users for use in user.results[0].uses]
+        reads_few = not few or all(isinstance(op, OnnxOp) and op.op_type in few for op in ops)
+        zeros = ZERO_POINT in self._target.refuses and type.zero_points.any()
+        if type.storage.name in known and not zeros and reads_few:
+            return 0
+        stored, _ = numerics.less_zero_point(array, type.zero_points, type.axis, type.blocks)
+        low, high = INT4.low, INT4.high
+        if INT4.name in known and reads_few and ((stored >= low) & (stored <= high)).all():
+            return INT4.width
+        return 0 if type.blocks else WIDTH
 
 
 def _is_weight_of_floats(user: Operation) -> bool:
@@ -228,10 +254,11 @@ def _goes_into_sum(op: OnnxOp) -> bool:
     return False
 
 
-def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSAValue:
-    """A constant of i8 with the scales of `type`, and zero points of 0."""
-    type = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
-    return nodes.constant(stored, name=f"{wish(old)}_i8", type=tensor_type(type, stored.shape))
+def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue, bits: int = WIDTH) -> SSAValue:
+    """A signed constant of 8 or 4 bits with the scales of `type`, and zero points of 0."""
+    type = type.replace(storage=Storage.make(bits, True), zero_points=np.zeros_like(type.zero_points))
+    array = stored.astype(BY_NUMPY[f"int{bits}"].dtype)
+    return nodes.constant(array, name=f"{wish(old)}_i{bits}", type=tensor_type(type, stored.shape))
 
 
 @dataclass(frozen=True)

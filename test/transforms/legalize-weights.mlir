@@ -1,6 +1,7 @@
 // RUN: OPT %s -p 'legalize-weights{target=openvino}' | FILECHECK %s
 // RUN: OPT %s -p 'legalize-weights{target=generic}' | FILECHECK %s --check-prefix=GENERIC
 // RUN: OPT %s -p 'legalize-weights{target=onnxruntime}' | FILECHECK %s --check-prefix=RUNTIME
+// RUN: OPT %s -p 'legalize-weights{target=tensorrt}' | FILECHECK %s --check-prefix=TENSORRT
 // RUN: DIAGNOSTICS -p 'legalize-weights{target=openvino}'
 
 !x = !quant.uniform<u8:f32, 0.02:13>
@@ -176,6 +177,24 @@ func.func @shared_weight(%q: tensor<3x2x!x>, %x: tensor<3x2xf32>) -> (tensor<3x2
   %d = quant.dcast %w : tensor<2x2x!quant.uniform<i4:f32, 0.5>> to tensor<2x2xf32>
   %e = onnx.MatMul(%x, %d) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   func.return %y, %e : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// Weights of floats: u4 that i4 holds without zero point, and u4 that only i8 holds.
+
+// CHECK-LABEL: func.func @unmoved_weights_of_floats(
+// CHECK-DAG: #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:8>>
+// CHECK-DAG: #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:3>>
+// TENSORRT-LABEL: func.func @unmoved_weights_of_floats(
+// TENSORRT-DAG: #onnx.tensor<[-8, 7, -5, -1] : tensor<2x2xi4>>} : () -> tensor<2x2x!quant.uniform<i4:f32, 0.5>>
+// TENSORRT-DAG: #onnx.tensor<[-3, 12, 0, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32, 0.5>>
+func.func @unmoved_weights_of_floats(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:8>>
+  %v = onnx.Constant() {value = #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:3>>
+  %a = quant.dcast %w : tensor<2x2x!quant.uniform<u4:f32, 0.5:8>> to tensor<2x2xf32>
+  %b = quant.dcast %v : tensor<2x2x!quant.uniform<u4:f32, 0.5:3>> to tensor<2x2xf32>
+  %y = onnx.MatMul(%x, %a) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %z = onnx.MatMul(%x, %b) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y, %z : tensor<3x2xf32>, tensor<3x2xf32>
 }
 
 // A scale for each input of a weight is no scale that the plugin takes; one for each output is.

@@ -147,3 +147,36 @@ def test_a_weight_that_floats_read_too(bits: str, columns: bool):
         pairs = zip(run(result, feeds, optimize=optimize), run(model, feeds), strict=True)
         for (after, before), limit in zip(pairs, (1.01 * STEP, 1e-4 * 10), strict=True):
             assert np.abs(after - before).max() <= limit
+
+
+@pytest.mark.parametrize("op", ["MatMul", "Gemm", "Conv"])
+@pytest.mark.parametrize(
+    ("bits", "zero", "few"),
+    [("u4", 8, True), ("u4", 3, False), ("i4", 0, True), ("i4", 2, False), ("u2", 2, True), ("i2", 0, True)],
+)
+def test_tensorrt_reads_weights_of_floats(op: str, bits: str, zero: int, few: bool):
+    """TensorRT reads i4 of zero point 0, in matrix products, and i8; u4 of zero point 8 stayed as it was."""
+    rng = np.random.default_rng(0)
+    x, w, axis, attributes = PRODUCTS[op]
+    kind, low, high = STORAGE[bits]
+    count = w[axis]
+    stored = rng.integers(low, high + 1, w)
+    stored.flat[:2] = low, high
+    tensors = [
+        helper.make_tensor("w", kind, w, stored.ravel().tolist()),
+        helper.make_tensor("z", kind, [count], [zero] * count),
+        _held("s", rng.uniform(0.05, 0.15, count)),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"], axis=axis),
+        helper.make_node(op, ["x", "d"], ["y"], **attributes),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
+    opset, version = (25, 12) if bits in ("i2", "u2") else (21, 10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=version)
+    result = _compiled(model, target="tensorrt")
+    assert _stored(result) == {TensorProto.INT4 if few and op != "Conv" else TensorProto.INT8}
+    feeds = _feeds(model)
+    assert np.array_equal(run(result, feeds)[0], run(model, feeds)[0])
