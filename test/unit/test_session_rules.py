@@ -106,6 +106,15 @@ EXAMPLES: dict[str, list[Example]] = {
         }}""", 17, step=1e-4),
     ],
     "wider-bias": [
+        Example("""g (float[3,4] x) => (float[3] y)
+        <int8[4] w = {-37, -127, 72, -115}, float ws = {0.01}, float[3] b = {1, 2, 3}> {
+          q, s, z = DynamicQuantizeLinear(x)
+          i = MatMulInteger(q, w, z)
+          f = Cast<to = 1>(i)
+          p = Mul(s, ws)
+          m = Mul(f, p)
+          y = Add(m, b)
+        }"""),
         Example(f"""g (float[3] x) => (float[4,1] y)
         <int8[3,4] w = {W}, float ws = {{0.01}}, float[1,4] b = {{1, 2, 3, 4}}> {{
           q, s, z = DynamicQuantizeLinear(x)

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_NUMPY, element_of
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, constant_array, rank_of
@@ -105,31 +108,45 @@ def has_other_steps(bias: OnnxOp, product: OnnxOp) -> bool:
 
 def wider_bias(op: OnnxOp, session: Target) -> int | None:
     """
-    Index of the scaled sums of an integer product to which a constant is added that has more axes, or may have.
+    Index of the scaled sums of an integer product to which a constant is added that has more axes or columns, or may.
 
-    Of one row for all, a session makes the bias of the product, whose result then has the axes of the sums.
+    Of one row for all, a session makes the bias of the product, whose result then has the axes of the sums; and whose
+    kernel refuses it if it has not one element for each column of the weight, one for a vector.
     """
     if op.get_trait(Adds) is None:
         return None
     for place, value in enumerate(op.operands):
         bias = op.operands[1 - place]
-        if constant(bias) is None or not _is_scaled_sum(value):
+        product = None if constant(bias) is None else _scaled_product(value)
+        if product is None:
             continue
         wide, rank = rank_of(bias), rank_of(value)
         if wide is not None and wide > 1 and (rank is None or wide > rank):
             return place
+        if _is_other_row(shape_of(bias.type) or (), product):
+            return place
     return None
 
 
-def _is_scaled_sum(value: SSAValue) -> bool:
-    """True if `value` is the sum of an integer product, converted to float and multiplied."""
+def _is_other_row(row: Sequence[int], product: OnnxOp) -> bool:
+    """True if a row of several elements for all rows of a product has, or may have, others than one for each column."""
+    promise, weight = product.get_trait(IntegerProduct), shape_of(product.operands[1].type)
+    if promise is None or promise.channel_axis != -1 or prod(row) < 2 or prod(row) != row[-1]:
+        return False
+    columns = DYNAMIC if weight is None else weight[-1] if len(weight) > 1 else 1
+    return columns != row[-1]
+
+
+def _scaled_product(value: SSAValue) -> OnnxOp | None:
+    """The integer product whose sum, converted to float and multiplied, is `value`; None if it is no such."""
     scaled = value.owner
     if not isinstance(scaled, OnnxOp) or scaled.get_trait(Multiplies) is None:
-        return False
+        return None
     converted = [
         op for of in scaled.operands if isinstance(op := of.owner, OnnxOp) and op.get_trait(Converts)
     ]
-    return any(promise_of(one.operands[0].owner, IntegerProduct) is not None for one in converted)
+    products = [op for one in converted if isinstance(op := one.operands[0].owner, OnnxOp)]
+    return next((op for op in products if op.get_trait(IntegerProduct) is not None), None)
 
 
 def widen_biases(module: ModuleOp, session: Target) -> None:

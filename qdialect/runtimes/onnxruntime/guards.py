@@ -22,8 +22,20 @@ def summed(value: SSAValue, name: str = "") -> OnnxOp:
     return copy
 
 
+def is_parted(value: SSAValue) -> bool:
+    """True if such a Sum defines `value`, as in half precision, where `exact` keeps what was written before."""
+    maker = value.owner
+    return (
+        isinstance(maker, OnnxOp)
+        and (maker.domain, maker.op_type) == ("", "Sum")
+        and len(maker.operands) == 1
+    )
+
+
 def part(op: OnnxOp, place: int) -> None:
-    """Insert a Sum in front of operand `place` of `op`."""
+    """Insert a Sum in front of operand `place` of `op`, unless one stands there."""
+    if is_parted(op.operands[place]):
+        return
     copy = summed(op.operands[place])
     insert_before(op, copy)
     op.operands[place] = copy.results[0]
@@ -32,6 +44,8 @@ def part(op: OnnxOp, place: int) -> None:
 def part_from_all(quantize: OnnxOp) -> None:
     """Insert a Sum in front of all users of what a quantize reads: a session merges equal quantizes among them."""
     real = quantize.operands[0]
+    if is_parted(real):
+        return
     others = [use.operation for use in real.uses if use.operation is not quantize]
     part(quantize, 0)
     for other in others:

@@ -110,7 +110,8 @@ OTHER_BIAS = Rule(
 WIDER_BIAS = Rule(
     "wider-bias",
     "makes a bias of what is added to a product of integers times scales, though it has more axes than the product, "
-    "and loses them: what reads the result refuses it, or computes along other axes",
+    "and loses them, so that what reads the result refuses it, or computes along other axes; or though it has more "
+    "elements than the weight has columns, as for a vector, which the kernel refuses",
     "a Sum in front of the addition",
     finds=biases.wider_bias,
 )
