@@ -84,6 +84,7 @@ RULES = {
     "unsigned_windows": "a convolution's input is stored as `u8` if its zero point is not 0 or it comes from a Concat",
     "symmetric_weights": "weights have zero point 0",
     "per_tensor_weights": "a weight has one scale",
+    "packs_weights": "a float product of one row sums in another order once its weight is a constant",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
     "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, except for the DequantizeLinear of a weight",
     "own_pairs": "the skip branch of a residual block has its own QuantizeLinear and DequantizeLinear",

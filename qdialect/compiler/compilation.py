@@ -19,6 +19,7 @@ from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving, unknown_counts
 from qdialect.compiler.verdict import verdict_lines
+from qdialect.exactness import Exactness
 from qdialect.ir.interface import float_ends, noted_interface
 from qdialect.ir.names import called
 from qdialect.ir.walking import operations
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
 
 REWRITING = ("decompose", "raise-qoperator")
 """Passes that write operators of a runtime's own as ONNX's."""
+PACKED = Blocked(
+    "packed-weight",
+    "its weight is a constant now, which a session packs: it sums one row in another order, with other last bits",
+    "run it with session.disable_prepacking, or keep a weight that is an input with --keep-overridable",
+)
 FLOAT_OPERAND = "float-operand"
 """Id of the reason of a product in the result with one operand in float."""
 
@@ -122,7 +128,11 @@ class Compilation(Hook):
         """
         import_domains(self.module)
         self.module.verify()
-        found = breaches(self.module, target(self.report.target))
+        to = target(self.report.target)
+        if to.packs_weights and self.report.exactness == Exactness.EXACT.value:
+            for op in self.report.account.with_new_constants(self.module):
+                remarks_of(self.module).add("fold-constants", op, PACKED)
+        found = breaches(self.module, to)
         held = {one.node: one.blocked for one in self.report.floats}
         said = [breach._replace(blocked=self._explained(breach, held)) for breach in found]
         self.report.breaches = [Stays(b.op.op_type, called(b.op), b.blocked, b.is_read) for b in said]

@@ -33,10 +33,13 @@ from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nod
 from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.compiler.provenance import Origin, Row, is_kernel
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.ir.names import UniqueNames, called, node_name, wish
+from qdialect.ir.values import constant
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.external import tensor_bytes
+from qdialect.promises.linear import Linear
+from qdialect.promises.window import Window
 from qdialect.promises.work import Numbers, SumsProducts, open_sizes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import Remark
@@ -256,6 +259,28 @@ class Account:
                     self._unread[rows[op]] = Remark("", op.name, called(op), why, op.location)
                 self._nodes.setdefault(rows[op], []).append(node)
                 self._elsewhere |= {t.name: rows[op] for t in node.outputs}
+
+    def with_new_constants(self, module: ModuleOp) -> list[OnnxOp]:
+        """Float products of one row, or of a number that is not known, whose weight became a constant."""
+        rows, found = self._worked_rows(nodes_of(module)), list[OnnxOp]()
+        for op, k in rows.items():
+            linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+            work = op.get_trait(SumsProducts)
+            if (
+                not isinstance(op, OnnxOp)
+                or linear is None
+                or work is None
+                or op.get_trait(Window) is not None
+            ):
+                continue
+            weight, before, result = op.input(1), self.origin.rows[k], shape_of(op.results[0].type)
+            was_computed = before.operator == op.op_type and not all(
+                t.is_constant for t in before.inputs[1:2]
+            )
+            is_one_row = result is not None and {*result[:-1]} <= {1, DYNAMIC}
+            if was_computed and is_one_row and weight is not None and constant(weight) is not None:
+                found += [op] if work.numbers(op) is Numbers.FLOAT else []
+        return found
 
     def layers(self) -> tuple[Layer, ...]:
         """Every layer, in the order of the model as read."""

@@ -97,7 +97,8 @@ class Options:
     exactness: str = _option(
         RESULT,
         "how far a rewrite may change results: not at all, an integer by one step, or more (default: %(default)s);"
-        " onnxruntime's own optimizer may change results further: `compare` shows both",
+        " onnxruntime's own optimizer, and its packing of constant weights, may change results further: `compare` shows"
+        " both",
         choices=LEVELS,
         default=Exactness.CLOSE.value,
     )

@@ -20,6 +20,8 @@ FEW = 6
 """Greatest number of operators that a line names."""
 CASTS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
 CALIBRATES = "`qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
+TOLD = {"input-rounded": "", "packed-weight": "float products of one row, {}: "}
+"""Ids of reasons that the caller has to know, and how their lines begin, with the number of nodes."""
 FLOAT32 = "float32"
 """The element type of products that `quantize` quantizes."""
 
@@ -171,8 +173,10 @@ class Verdict:
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
         rows += [f"'{name}' stays float: {why}" for name, why in self._report.float_ends.items()]
-        rounded = (one.blocked for one in self._report.remarks if one.blocked.id == "input-rounded")
-        rows += [f"{one.message}; {one.fix} [{one.id}]" for one in rounded]
+        told = Counter(one.blocked for one in self._report.remarks if one.blocked.id in TOLD)
+        rows += [
+            f"{TOLD[one.id].format(count)}{one.message}; {one.fix} [{one.id}]" for one, count in told.items()
+        ]
         return rows if self._report.calibrated else rows + self.unquantized()
 
     def unquantized(self) -> list[str]:

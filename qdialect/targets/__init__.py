@@ -61,6 +61,8 @@ class Target:
     """True if transposed convolutions run on integers only when the activation's zero point is 0."""
     per_tensor_windows: bool = False
     """True if convolutions run on integers only when the activation is per tensor, or no sum mixes two channels."""
+    packs_weights: bool = False
+    """True if a float product of one row with a constant weight is summed in another order than with a computed one."""
     refuses_shared_zero_points: bool = False
     """
     True if the runtime does not load an integer product of a constant matrix and an activation that has several scales
