@@ -314,16 +314,16 @@ def test_arithmetic_that_rounds_is_quantization():
     assert "no quantization found" not in said
 
 
-FLOOR = """<ir_version: 8, opset_import: ["" : 13, "qonnx.custom_op.general" : 1]> g (float[2,3] x) => (float[2,2] y)
+TO_ZERO = """<ir_version: 8, opset_import: ["" : 13, "qonnx.custom_op.general" : 1]> g (float[2,3] x) => (float[2,2] y)
 <float s = {0.1}, float z = {0}, float b = {4}, float[3,2] w = {0, 1, 2, 3, 4, 5}> {
-  q = qonnx.custom_op.general.Quant<signed = 1, narrow = 0, rounding_mode = "FLOOR">(x, s, z, b)
+  q = qonnx.custom_op.general.Quant<signed = 1, narrow = 0, rounding_mode = "DOWN">(x, s, z, b)
   y = MatMul(q, w)
 }"""
 
 
 def test_what_rounds_otherwise_is_quantization():
-    said = str(qdialect.compile(qdialect.load(onnx.parser.parse_model(FLOOR))))
-    assert "it rounds by FLOOR, a cast to nearest, half to even; quantize with rounding_mode ROUND" in said
+    said = str(qdialect.compile(qdialect.load(onnx.parser.parse_model(TO_ZERO))))
+    assert "it rounds by DOWN, a cast to nearest, half to even; quantize with rounding_mode ROUND" in said
     assert "no quantization found" not in said
 
 
