@@ -25,7 +25,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import moved_dequantize, written_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.promises.work import Numbers, SumsProducts
+from qdialect.promises.work import Numbers, SumsProducts, is_dequantized
 from qdialect.reasons import FLOAT_SUMS, UNREAD_SUMS, Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
@@ -40,6 +40,9 @@ is not read may be the cause of.
 INTEGER_SUM = Blocked(
     "integer-sum", "part of an integer layer: applies scale, zero point or bias to integer sums"
 )
+NO_FORM_OF_FLOATS = Blocked("no-form", "its operands are quantized, and no integer form of it was chosen")
+SOME_FLOAT = Blocked("float-operand", "only some of its operands are quantized", "quantize every operand")
+"""Both for products of floats that casts give, without a remark."""
 WEIGHT_ALONE = Blocked(
     "weight-alone",
     "only the weight is quantized, the activation is float",
@@ -369,6 +372,9 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     unsaid = none[is_quantized]
     if not is_quantized and work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
+        read = {is_dequantized(v) for v in work.multiplied(op) if not is_constant(v)}
+        if True in read and not work.packed:
+            unsaid = SOME_FLOAT if False in read else NO_FORM_OF_FLOATS
     if not is_quantized and unsaid is not WEIGHT_ALONE and _is_quantized_behind(op):
         unsaid = Blocked("float-operand", FLOAT_OPERANDS, unsaid.fix)
     elif is_quantized and op.op_type in decomposable(loops=True):

@@ -66,22 +66,26 @@ class SumsProducts(Promise):
     products: int = 1
     """Number of products in series, each of which multiplies what the one before it gives."""
 
+    def multiplied(self, op: OnnxOp) -> list[SSAValue]:
+        """The operands that are multiplied."""
+        return [v for place in self.factors if (v := op.input(place)) is not None]
+
     def numbers(self, op: OnnxOp) -> Numbers:
         """Kind of numbers that the op multiplies, by its operands' types and producers."""
         if self.integers:
             return Numbers.INTEGER
         if self.packed:
             return Numbers.WEIGHTS
-        values = [v for place in self.factors if (v := op.input(place)) is not None]
+        values = self.multiplied(op)
         if all(isinstance(element_of(v.type), IntegerType) for v in values):
             return Numbers.INTEGER
-        read = [_is_dequantized(v) for v in values]
+        read = [is_dequantized(v) for v in values]
         if all(read):
             return Numbers.PAIRS
         return Numbers.WEIGHTS if any(read[1:]) else Numbers.FLOAT
 
 
-def _is_dequantized(value: SSAValue) -> bool:
+def is_dequantized(value: SSAValue) -> bool:
     """True if a value is quantized, or dequantized with at most layout ops after the dequantize."""
     while quantized_of(value.type) is None:
         op = value.owner

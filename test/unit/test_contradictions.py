@@ -183,3 +183,28 @@ def test_integers_of_8_bits_are_not_told_to_be_quantized_in_8_bits():
     assert slow
     assert all(one.fix == "quantize activations in u8" for one in slow)
     assert not any("quantize in 8 bits" in row for row in text(report, everything=False))
+
+
+@pytest.mark.parametrize("form", ["qoperator", "qdq", "integer"])
+@pytest.mark.parametrize("product", ["Conv", "MatMul", "Gemm", "ConvTranspose"])
+def test_a_product_between_casts_is_not_told_that_nothing_is_quantized(product: str, form: str):
+    """A small weight that is scaled along its inputs becomes floats, and another product takes its place."""
+    is_images = product.startswith("Conv")
+    size = {"Conv": (4, 8, 3, 3), "ConvTranspose": (8, 4, 3, 3)}.get(product, (8, 4))
+    nodes = [
+        *pair("x"),
+        node("DequantizeLinear", "w ws", "w_d", axis=1 if product == "Conv" else 0),
+        node(product, "x_d w_d", "p"),
+    ]
+    nodes.append(
+        node("BatchNormalization" if is_images else "Softsign", "p a b a a" if is_images else "p", "y")
+    )
+    weight = np.random.default_rng(1).integers(-90, 90, size).astype(np.int8)
+    shape = [1, 8, 4, 6] if is_images else [3, 8]
+    tensors = {"w": weight, "z": np.uint8(85), **SCALED}
+    tensors |= {"a": np.linspace(0.5, 1.5, 4, dtype=np.float32), "b": np.ones(4, np.float32)}
+    tensors["ws"] = np.linspace(0.003, 0.01, 8, dtype=np.float32)
+    model = onnx_model(nodes, {"x": shape}, {"y": [None] * len(shape)}, tensors, opset=21)
+    report, _ = compiled(model, "onnxruntime", form=form)
+    floats = [one for one in report.layers if one.is_float and one.operator == product]
+    assert "not-quantized" not in {one.reasons[0].blocked.id for one in floats}
