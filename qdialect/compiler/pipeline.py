@@ -258,10 +258,14 @@ def _lowering(r: Request) -> Iterator[Stage]:
         lower = _stage(f"lower-to-{r.form}", "integer kernels for the chosen forms", target=name, **options)
         yield _behind(lower, "choose-convolution-form") if r.form == "qoperator" else lower
     yield from _float_products(r, name) if r.form == "qoperator" else ()
-    sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
+    sums = (
+        []
+        if r.form == "qdq"
+        else [_stage(one, target=name) for one in ("legalize-sums", "legalize-zero-points")]
+    )
     stored: dict[str, Any] = {} if r.form == "qoperator" else {"stored": False}
     yield _together(
-        "sums get the fastest signedness; moves of elements are merged and copy whole blocks",
+        "sums get the fastest signedness, zero points that are 0 are left out; moves are merged and copy whole blocks",
         *sums,
         _stage("collapse-transpose", target=name, **stored),
         _stage("fold-layout"),
