@@ -29,7 +29,7 @@ def _range(op: OnnxOp, name: str, place: int) -> Array:
     """A bound, float32, of the shape that broadcasts to the operand: one number, or one for each channel."""
     stated = attribute_numbers(op, name)
     if stated is None:
-        stated = required(constant_array(op.input(place)), RUN_TIME if op.input(place) else UNSTATED)
+        stated = required(constant_array(required(op.input(place), UNSTATED)), RUN_TIME)
     array = stated.astype(np.float32).reshape(-1)
     if array.size == 1:
         return array.reshape(())
