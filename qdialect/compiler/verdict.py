@@ -123,8 +123,11 @@ class Verdict:
         nodes = [node for one in layers for node in one.became if node.unread is None]
         kernels = Counter(node.operator for node in nodes if node.is_kernel)
         if self._report.form == "qdq":
-            read = (node for one in layers if one.integer_macs for node in one.became)
-            in_pairs.update(node.operator for node in read if node.numbers not in (None, Numbers.INTEGER))
+            for one in (one for one in layers if one.integer_macs):
+                # Of a layer that is partly in floats, what is seen between casts; else moves may stand between.
+                part = one.integer_macs < (one.macs or 0)
+                read = (node for node in one.became if node.numbers not in (None, Numbers.INTEGER))
+                in_pairs.update(node.operator for node in read if not part or node.numbers is Numbers.PAIRS)
         rows = {"in pairs": in_pairs, "kernels": kernels}
         return [f"{what}: {kinds_text(counts)}" for what, counts in rows.items() if counts]
 
