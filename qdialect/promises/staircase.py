@@ -47,6 +47,8 @@ BETWEEN = Blocked("zero-between-steps", "0 is not one of its results, or not of 
 UNSIGNED = Blocked("storage-type", "whether the truncated integers have a sign is not known")
 MOST_STEPS = 1 << 16
 """Greatest number of thresholds, or of levels, of one channel."""
+LEAST_SCALE, MOST_SCALE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+"""Scales that float32 holds in full precision; those of Trunc may be float64 constants."""
 
 
 def attribute_numbers(op: OnnxOp, name: str) -> npt.NDArray[np.float64] | None:
@@ -88,8 +90,6 @@ def _stated(
     """The quantization of these steps, whose results stand for multiples of `scale`, channels laid out as `shape`."""
     storage = unblocked(_storage(steps.low, steps.high))
     result = np.asarray(scale, np.float32)
-    if not (np.isfinite(result) and result > 0):
-        return SCALE_VALUE
     if steps.scale is not None:
         own = np.asarray(steps.scale)
         return FakeQuantization(own, 0.0, storage, exact, result=result, integers=integers)
@@ -103,9 +103,11 @@ def _stated(
 # --- MultiThreshold ---
 
 
-def _channel_axis(op: OnnxOp, channels: int) -> int | Blocked:
-    """The axis of the thresholds' channels: the last of NHWC, the second of images, the last of other ranks."""
-    shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
+def _channel_axis(op: OnnxOp, shape: Sequence[int], channels: int) -> int | Blocked:
+    """
+    The axis of the thresholds' channels in an operand of this shape: the last of NHWC, the second of images, the last
+    of other ranks.
+    """
     if op.str_attr("data_layout", "NCHW").endswith("C"):
         return len(shape) - 1
     axis = 1 if len(shape) in (2, 4) else len(shape) - 1
@@ -121,7 +123,7 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
     scale, bias = op.float_attr("out_scale", 1.0), op.float_attr("out_bias", 0.0)
     if thresholds.ndim != 2 or not 0 < thresholds.shape[1] < MOST_STEPS or not thresholds.shape[0]:
         return Blocked("weight-shape", "its thresholds are not a row for each channel")
-    if not (np.isfinite(scale) and scale > 0 and np.isfinite(bias)):
+    if not (LEAST_SCALE <= scale <= MOST_SCALE and np.isfinite(bias)):
         return SCALE_VALUE
     rows, zero = np.sort(thresholds.astype(np.float32), axis=1), -bias / scale
     rows = rows[:1] if (rows == rows[0]).all() else rows
@@ -140,7 +142,7 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
     shape: tuple[int, ...] = ()
     if len(rows) > 1:
         sizes = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-        axis = unblocked(_channel_axis(op, len(rows)))
+        axis = unblocked(_channel_axis(op, sizes, len(rows)))
         shape = (-1, *[1] * (len(sizes) - axis - 1))
         if sizes[axis] not in (DYNAMIC, len(rows)):
             return Blocked("scale-count", f"{len(rows)} rows of thresholds for an axis of {sizes[axis]}")
@@ -233,7 +235,7 @@ def _trunc(op: OnnxOp) -> FakeQuantization | Blocked:
         return Blocked("rounding-mode", f"it rounds by {mode}", "truncate with rounding_mode FLOOR")
     if zero:
         return Blocked("zero-point-outside", f"its zero point {zero:g} is not truncated with the integers")
-    if not (np.isfinite([scale, result]).all() and scale > 0 and result > 0):
+    if not all(LEAST_SCALE <= one <= MOST_SCALE for one in (scale, result)):
         return SCALE_VALUE
     stated = _attribute_number(op, "signed")
     signed = required(_has_sign(op.operands[0]) if stated is None else bool(stated), UNSIGNED)
