@@ -39,9 +39,9 @@ ALIASES = """
 
 
 MICROSOFT = (
-    "DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QGemm",
-    "QLinearAdd", "QLinearConcat", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere",
-    "SkipLayerNormalization",
+    "DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "GatherBlockQuantized", "MatMulNBits",
+    "NhwcMaxPool", "QAttention", "QGemm", "QLinearAdd", "QLinearConcat", "QLinearLeakyRelu",
+    "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "SkipLayerNormalization",
 )  # fmt: skip
 
 
