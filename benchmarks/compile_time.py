@@ -60,7 +60,7 @@ def phase(name, work, *arguments):
 
 importlib._bootstrap._find_and_load = lambda *arguments: phase("imports", find_and_load, *arguments)
 import qdialect
-from qdialect.compiler.compilation import Compilation
+from qdialect.report.compilation import Compilation
 from qdialect.compiler.options import Options
 module = phase("read", qdialect.load, sys.argv[1])
 compilation = phase("options", Compilation, module, Options())

@@ -26,8 +26,8 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.compiler.compilation import Compilation
 from qdialect.compiler.options import Options
+from qdialect.report.compilation import Compilation
 
 LIMIT = 1.5
 LEAST = 5e-6

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
-from qdialect.calibration.decisive import decided, output_decisive_tensors, softened
-from qdialect.calibration.samples import measure_noise
-from qdialect.compiler.judging import AS_THEY_ARE
 from qdialect.measuring.runner import Runner
+from qdialect.quantizer.search.judging import AS_THEY_ARE
+from qdialect.quantizer.search.logit_metric import decided, output_decisive_tensors, softened
+from qdialect.quantizer.statistics.samples import measure_noise
 
 LEAST_GAIN, SAME, BUDGETS, NEAR = 1.0, -0.05, 0.8, 0.1
 """In dB on average, and of one model, beyond what is printed; the part of budgets that hold, and how well."""

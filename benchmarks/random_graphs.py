@@ -47,9 +47,9 @@ from graphs.structure import difference, first_change
 from graphs.together import Together
 from qdialect.compiler.options import Options
 from qdialect.errors import UserError
+from qdialect.evaluation.session import Array, remembered, run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import Array, remembered, run
 
 TARGETS = ("onnxruntime", "generic")
 EXACT = ("onnxruntime//exact", "generic//exact")

@@ -27,9 +27,9 @@ from graphs.children import Ended, Report, results
 from graphs.noise import energies, indices, sqnr
 from graphs.quantized import Case, any_case, odd_case, random_case
 from qdialect.errors import UserError
+from qdialect.evaluation.session import Array, run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import Array, run
 
 FORMS = ("qoperator", "qdq", "integer")
 MODEL = "the model"

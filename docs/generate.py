@@ -14,9 +14,9 @@ from pathlib import Path
 from reference import api_page
 from xdsl.passes import ModulePass
 
-from qdialect.compiler.entries import Entry, entries
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
+from qdialect.report.explanations import Entry, entries
 from qdialect.rewriting.passes import classes_of
 from qdialect.runtimes.onnxruntime.rules import RULES as SESSION_RULES
 from qdialect.targets import Target, target, target_names

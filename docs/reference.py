@@ -116,10 +116,10 @@ def _class(name: str, kind: type) -> list[str]:
 
 
 def _behind() -> dict[str, type]:
-    from qdialect.compiler import layers, report
     from qdialect.reasons import Blocked
+    from qdialect.report import account, report
 
-    return {name: getattr(layers, name, None) or getattr(report, name, None) or Blocked for name in BEHIND}
+    return {name: getattr(account, name, None) or getattr(report, name, None) or Blocked for name in BEHIND}
 
 
 def _once(lines: Iterable[str], name: str, known: dict[str, str]) -> Iterator[str]:

@@ -42,7 +42,7 @@ from qdialect.patterns.convolution.shuffle import ShuffleLast
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
 from qdialect.patterns.float_kernels import saved_behind
 from qdialect.patterns.sums import LowerToSum
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.promises.window import Window
 from qdialect.reasons import ACTIVATION_PER_AXIS, GROUPED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter

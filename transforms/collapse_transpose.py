@@ -36,7 +36,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.layout import Cuts, Permutes, order_of
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked

@@ -33,7 +33,7 @@ from qdialect.ir.values import constant_array
 from qdialect.onnx_io.sizes import Sizes, sizes_of
 from qdialect.ops.generated import op_named
 from qdialect.patterns.attention import UNEQUAL, Attention, Heads, attention_at
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked, required
 from qdialect.rewriting.driver import Rewriter

@@ -20,7 +20,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_t
 from qdialect.errors import UserError, did_you_mean
 from qdialect.exactness import Exactness
 from qdialect.ir.symbols import size_names
-from qdialect.patterns.computing import learn_shapes
+from qdialect.patterns.constant_folding import learn_shapes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Pass

@@ -35,8 +35,8 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op, read_as
+from qdialect.ir.insertion import onnx_op
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.place import onnx_op
 from qdialect.ir.values import (
     byte_type,
     constant,
@@ -67,7 +67,7 @@ from qdialect.patterns.affine import (
     new_constant,
     replace_linear,
 )
-from qdialect.patterns.lifted import LiftAffine
+from qdialect.patterns.lift_affine import LiftAffine
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear

@@ -23,8 +23,8 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.exactness import Exactness
+from qdialect.ir.insertion import onnx_op
 from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, known_array
 from qdialect.numerics import Array, folding
 from qdialect.patterns.affine import SECOND_CONSUMER, chain_to, flat_bias, movable_map, new_constant

@@ -33,9 +33,15 @@ from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer_unknown
-from qdialect.patterns.computing import compute_constants
-from qdialect.patterns.constants import ConvertTo, FoldBranch, QuantizeConstant, ReadConstant, ReadNumber
-from qdialect.patterns.moves import keeps_order, reshape_sizes
+from qdialect.patterns.constant_folding import compute_constants
+from qdialect.patterns.fold_local_constants import (
+    ConvertTo,
+    FoldBranch,
+    QuantizeConstant,
+    ReadConstant,
+    ReadNumber,
+)
+from qdialect.patterns.layout_folding import keeps_order, reshape_sizes
 from qdialect.promises.arithmetic import Converts
 from qdialect.promises.control import Carries
 from qdialect.promises.elementwise import Elementwise

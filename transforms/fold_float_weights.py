@@ -35,11 +35,11 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
-from qdialect.patterns.computing import compute_constants
+from qdialect.patterns.constant_folding import compute_constants
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.float_kernels import quantized_behind, saved_behind
 from qdialect.patterns.reading import real_copy
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import written_dequantize
 from qdialect.promises.linear import Linear

@@ -31,7 +31,7 @@ from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant
 from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.copies import FoldCopy
-from qdialect.patterns.moves import FoldReshapes, FoldTransposes, SimplifyMove
+from qdialect.patterns.layout_folding import FoldReshapes, FoldTransposes, SimplifyMove
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.layout import Permutes
 from qdialect.promises.monotone import Reduces

@@ -20,8 +20,8 @@ from qdialect.exactness import Exactness
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.patterns.affine import SECOND_CONSUMER
-from qdialect.patterns.constants import RequantizeConstant
-from qdialect.patterns.joins import requantized
+from qdialect.patterns.concat_scales import requantized
+from qdialect.patterns.fold_local_constants import RequantizeConstant
 from qdialect.patterns.reading import retyped
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels

@@ -37,7 +37,7 @@ from qdialect.patterns.affine import (
     new_constant,
     with_parts,
 )
-from qdialect.patterns.lifted import move_of
+from qdialect.patterns.lift_affine import move_of
 from qdialect.promises.affine import AffineMap, Homogeneous, affine_map
 from qdialect.promises.arithmetic import producer
 from qdialect.promises.base import Commutes

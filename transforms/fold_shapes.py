@@ -30,7 +30,7 @@ from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer, is_list, learn_sizes
 from qdialect.onnx_io.sizes import Sizes
-from qdialect.patterns.computing import Computation
+from qdialect.patterns.constant_folding import Computation
 from qdialect.patterns.odd_scales import ZeroOfAnyIntegers
 from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes

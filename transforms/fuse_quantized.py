@@ -21,7 +21,7 @@ from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import constant, under
 from qdialect.patterns.cleanup import cast_patterns
-from qdialect.patterns.constants import ComputeQuantized
+from qdialect.patterns.fold_local_constants import ComputeQuantized
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear

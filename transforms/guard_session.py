@@ -21,7 +21,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.exactness import Exactness
-from qdialect.patterns.pairs import settle_written
+from qdialect.patterns.qdq_writer import settle_written
 from qdialect.rewriting.driver import rewriting
 from qdialect.rewriting.passes import Pass
 from qdialect.runtimes.onnxruntime.rules import guard

@@ -22,15 +22,15 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.kernel_substitutes import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import rank_of
-from qdialect.patterns.boundaries import HoistAcross
+from qdialect.patterns.cast_normal_form import OTHER_TYPE, Hoisting
 from qdialect.patterns.cleanup import cleanups, silent
-from qdialect.patterns.constants import QuantizeConstant, ReadConstant, RequantizeConstant
-from qdialect.patterns.placement import OTHER_TYPE, Hoisting
+from qdialect.patterns.fold_local_constants import QuantizeConstant, ReadConstant, RequantizeConstant
+from qdialect.patterns.region_casts import HoistAcross
 from qdialect.promises.base import Commutes, sometimes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.elementwise import Adds

@@ -17,7 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.exactness import Exactness
-from qdialect.patterns.computing import learn_shapes
+from qdialect.patterns.constant_folding import learn_shapes
 from qdialect.rewriting.passes import Pass
 
 

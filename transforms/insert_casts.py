@@ -20,13 +20,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.calibration.annotations import annotate, clear
-from qdialect.calibration.existing import followers, is_finer, own_type, quantizes, takes_another
-from qdialect.calibration.nearest import rounded, symmetric_type
-from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
-from qdialect.calibration.profile import Profile, load_profile
-from qdialect.calibration.ranges import METHODS, find_range
-from qdialect.calibration.rounding import RoundedWeights, rounded_layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
@@ -35,14 +28,27 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
+from qdialect.ir.insertion import behind
 from qdialect.ir.names import QUANTIZED, location, node_name, tensor_name, tensor_names, value_name
-from qdialect.ir.place import behind
 from qdialect.ir.values import constant
 from qdialect.numerics import Array
 from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Linear
+from qdialect.quantizer.placement.annotations import annotate, clear
+from qdialect.quantizer.placement.existing_quantization import (
+    followers,
+    is_finer,
+    own_type,
+    quantizes,
+    takes_another,
+)
+from qdialect.quantizer.placement.placement import Placement, place, ranges, reason_for_float
+from qdialect.quantizer.rounding.round_to_nearest import rounded, symmetric_type
+from qdialect.quantizer.rounding.rounding import RoundedWeights, rounded_layer
+from qdialect.quantizer.statistics.profile import Profile, load_profile
+from qdialect.quantizer.statistics.ranges import METHODS, find_range
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnTrait

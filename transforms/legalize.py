@@ -31,7 +31,7 @@ from qdialect.ir.walking import operations
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.signedness import FlippedConstants, signed, symmetric, typed_constant, unsigned
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.window import Window

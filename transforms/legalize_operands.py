@@ -19,7 +19,7 @@ from qdialect.ir.values import is_constant, is_float32
 from qdialect.patterns.affine import SECOND_CONSUMER
 from qdialect.patterns.reading import retyped
 from qdialect.patterns.signedness import signed
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.reasons import OTHER_REGION, Blocked

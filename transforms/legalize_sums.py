@@ -34,12 +34,12 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.insertion import behind, onnx_op
 from qdialect.ir.names import flipped_name, wish
-from qdialect.ir.place import behind, onnx_op
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.signedness import HALF, signed, unsigned
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import QuantizeForm

@@ -33,7 +33,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.values import constant_array, rank_of, static_shape
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.linear import IntegerProduct, ZeroPoints
 from qdialect.promises.window import Window
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked

@@ -18,7 +18,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.sums import LowerToSum
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.rewriting.driver import Pattern
 
 

@@ -15,10 +15,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.exactness import Exactness
-from qdialect.forms.linalg.site import LinalgSite
-from qdialect.forms.linalg.table import LINALG_FORMS
-from qdialect.patterns.lowering import lower
 from qdialect.rewriting.passes import Pass
+from qdialect.upstream.linalg.site import LinalgSite
+from qdialect.upstream.linalg.table import LINALG_FORMS
+from qdialect.upstream.lowering import lower
 
 
 class LowerToLinalgPass(Pass):

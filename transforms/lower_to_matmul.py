@@ -38,7 +38,7 @@ from qdialect.ir.names import wish
 from qdialect.ir.values import is_float32
 from qdialect.numerics.pixels import Pixels, fraction_digits
 from qdialect.patterns.convolution.layout import is_between, is_float_convolution, is_lowered_convolution
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter

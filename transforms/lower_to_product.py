@@ -34,7 +34,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import ImageNodes, priced
 from qdialect.patterns.sums import SCALING
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Scales, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.layout import order_of

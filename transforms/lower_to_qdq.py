@@ -11,7 +11,7 @@ Lower quantized types to QuantizeLinear and DequantizeLinear around float ops.
     Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves then adjacent
 
 A quantize is written below an op that moves elements only if `hoist-quantize` would move it above again, so that a
-round trip is stable (`qdialect/patterns/placement.py`).
+round trip is stable (`qdialect/patterns/cast_normal_form.py`).
 
 Exact: the first line is the definition of ops on quantized types; the others drop a pair of quantize and dequantize
 between which elements were only moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear;
@@ -42,11 +42,11 @@ from qdialect.ir.names import (
 )
 from qdialect.ir.values import under
 from qdialect.ir.walking import operations
-from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.halves import widen_casts
-from qdialect.patterns.moves import FoldReshapes, FoldTransposes
-from qdialect.patterns.pairs import PairWriter, settle_written, share_readings
-from qdialect.patterns.placement import Hoisting, Reals, Standing
+from qdialect.patterns.cast_normal_form import Hoisting, Reals, Standing
+from qdialect.patterns.half_precision_casts import widen_casts
+from qdialect.patterns.layout_folding import FoldReshapes, FoldTransposes
+from qdialect.patterns.qdq_writer import PairWriter, settle_written, share_readings
+from qdialect.patterns.region_casts import real_across, yields_only
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 from qdialect.promises.typed import SizesOnly

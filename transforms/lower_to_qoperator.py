@@ -36,22 +36,22 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import BYTE_BITS, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored
+from qdialect.forms.kernel_substitutes import KernelOfAnother
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
-from qdialect.ir.place import discard
 from qdialect.ir.values import constant, constant_array, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine_kernels import AddInKernel, ReadRescaled
-from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.concat_scales import TakeAnyScales, repeated_rows
 from qdialect.patterns.copies import fold_saturated
 from qdialect.patterns.float_kernels import LowerToFloat
-from qdialect.patterns.joins import TakeAnyScales, repeated_rows
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.region_casts import StoreAcross
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels

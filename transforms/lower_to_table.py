@@ -34,18 +34,18 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import stored
+from qdialect.forms.kernel_substitutes import KernelOfAnother
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op, copied
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.place import discard
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
 from qdialect.numerics import Array
-from qdialect.patterns.computing import run_beside
+from qdialect.patterns.constant_folding import run_beside
 from qdialect.patterns.float_kernels import ELEMENTWISE
 from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied
-from qdialect.patterns.targeted import ForTarget, TargetPass
+from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter

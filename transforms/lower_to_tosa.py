@@ -19,18 +19,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import BlockArgument
 
-from qdialect.dialects import tosa
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
-from qdialect.forms.tosa.elementwise import is_bytes
-from qdialect.forms.tosa.site import TosaSite
-from qdialect.forms.tosa.table import TOSA_FORMS
 from qdialect.ops.generated import op_named
-from qdialect.patterns.lowering import lower
 from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
+from qdialect.upstream import tosa_dialect as tosa
+from qdialect.upstream.lowering import lower
+from qdialect.upstream.tosa.elementwise import is_bytes
+from qdialect.upstream.tosa.site import TosaSite
+from qdialect.upstream.tosa.table import TOSA_FORMS
 
 
 class Requantize(OnOp[QuantizeOp]):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.recurrent import QuantizeRecurrent
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.rewriting.driver import Pattern
 
 

@@ -36,9 +36,7 @@ from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, is_float32, rank_of, under, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
-from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
-from qdialect.patterns.integral_weights import read_weights_above
-from qdialect.patterns.multiplied import (
+from qdialect.patterns.arithmetic_operands import (
     WIDTHS,
     Constants,
     SumOfBytes,
@@ -46,6 +44,8 @@ from qdialect.patterns.multiplied import (
     is_weight,
     multiplies_integers,
 )
+from qdialect.patterns.half_precision_casts import QuantizeInHalf, ReadInHalf
+from qdialect.patterns.integral_weights import read_weights_above
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.arithmetic import (
     Bounds,

@@ -27,16 +27,16 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.errors import UserError
+from qdialect.evaluation import session
 from qdialect.exactness import Exactness
-from qdialect.forms.foreign import FIRST_WITH_BLOCKS
+from qdialect.forms.contrib_ops import FIRST_WITH_BLOCKS
 from qdialect.ir.build import constant_op, copied
 from qdialect.ir.values import is_float32, static_shape
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array
 from qdialect.numerics.grouping import BITS, in_blocks, rows_alike
-from qdialect.oracle import session
-from qdialect.patterns.multiplied import Constants, Integers
-from qdialect.patterns.targeted import TargetPass
+from qdialect.patterns.arithmetic_operands import Constants, Integers
+from qdialect.patterns.target_pattern import TargetPass
 from qdialect.patterns.weight_only import KERNEL, fits_kernel, write_kernel
 from qdialect.promises.arithmetic import Converts, Scales
 from qdialect.promises.base import Commutes

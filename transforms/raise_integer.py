@@ -22,8 +22,8 @@ from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
+from qdialect.ir.insertion import onnx_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
-from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, is_float32, rank_of, under
 from qdialect.numerics import Array, sums
 from qdialect.numerics.signs import Repaired, has_odd, with_positive_scales

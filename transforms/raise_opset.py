@@ -30,15 +30,15 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_verify import verify_at
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.forms.newer import NEWER, NewerForm
-from qdialect.ir.place import discard, onnx_op
+from qdialect.forms.opset_upgrades import NEWER, NewerForm
+from qdialect.ir.insertion import discard, onnx_op
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
 from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
+from qdialect.patterns.arithmetic_operands import Integers
 from qdialect.patterns.attention import Attention, attention_at
-from qdialect.patterns.multiplied import Integers
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.fake_quantize import FakeQuantizes

@@ -43,9 +43,9 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, Expressed, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import clamped_real, under_clamp
-from qdialect.ir.place import discard
+from qdialect.ir.insertion import discard
 from qdialect.ir.values import constant, normal_axis
-from qdialect.patterns.halves import QuantizeInHalf, ReadInHalf
+from qdialect.patterns.half_precision_casts import QuantizeInHalf, ReadInHalf
 from qdialect.patterns.odd_scales import PositiveScales, TurnedPair, ZeroOfAnyIntegers
 from qdialect.patterns.reading import as_type, learn_shape
 from qdialect.promises.casts import (

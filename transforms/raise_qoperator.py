@@ -30,9 +30,9 @@ from qdialect.dialects.onnx_verify import verify_at
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.forms.foreign import StandsFor, perm_of
+from qdialect.forms.contrib_ops import StandsFor, perm_of
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import called
-from qdialect.ir.place import discard
 from qdialect.ops.generated import op_class, op_named
 from qdialect.patterns.odd_scales import PositiveScalesOfNode
 from qdialect.patterns.reading import as_type, dequantize_operands

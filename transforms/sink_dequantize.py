@@ -23,9 +23,9 @@ from qdialect.forms.casts import Parameters, cast_op
 from qdialect.forms.storage import StorageReading
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant
-from qdialect.patterns.boundaries import SinkAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import SinkReading, cast_source
+from qdialect.patterns.region_casts import SinkAcross
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import OTHER_OPERAND, Blocked, unblocked

@@ -17,8 +17,8 @@ from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, known_element, known_shape, shape_of, tensor_type
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.insertion import end_of
 from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.ir.place import end_of
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter

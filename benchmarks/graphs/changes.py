@@ -14,7 +14,7 @@ from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper, nump
 
 from graphs.drawing import Array, f32
 from graphs.odd import halved, lowered, not_finite
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 T = TypeVar("T")
 Random = np.random.Generator

@@ -18,7 +18,7 @@ from graphs.drawing import Array
 from graphs.noise import LEAST, Outcome, energies, indices, same, sqnr
 from graphs.quantized import Case
 from qdialect.errors import UserError
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 from qdialect.targets import target as target_of
 
 LABELS = (

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from qdialect.checking.numerics_check import NumericsCheck
 from qdialect.compiler.conditions import Claim, Condition, ConditionCheck
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import claims, phases
-from qdialect.oracle.checking import NumericsCheck
-from qdialect.oracle.session import Array
+from qdialect.evaluation.session import Array
 from qdialect.rewriting.copying import copied
 from qdialect.rewriting.manager import PassManager
 

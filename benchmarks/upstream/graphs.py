@@ -20,7 +20,7 @@ import numpy as np
 from graphs.children import Ended, Report, results
 from graphs.quantized import Case, random_case
 from qdialect.errors import UserError
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 from random_graphs import imported
 from upstream import layers
 from upstream.layers import Exposed

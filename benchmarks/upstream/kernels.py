@@ -15,8 +15,8 @@ import onnx
 from onnx import helper
 
 import qdialect
-from qdialect.oracle.observing import names_of
-from qdialect.oracle.session import session
+from qdialect.evaluation.observing import names_of
+from qdialect.evaluation.session import session
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass

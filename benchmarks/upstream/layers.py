@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.compiler.binaries import write_binary
+from qdialect.checking.judging import beyond, step_of
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.dialects.onnx_base import ConstantOp
@@ -32,17 +32,17 @@ from qdialect.dialects.onnx_types import (
     stored_type,
 )
 from qdialect.dialects.quant import DequantizeOp
+from qdialect.evaluation.observing import computed, input_names
+from qdialect.evaluation.oracle_form import is_visible
 from qdialect.exactness import Exactness
-from qdialect.forms.upstream import upstream_type
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import called
-from qdialect.oracle.form import is_visible
-from qdialect.oracle.judging import beyond, step_of
-from qdialect.oracle.observing import computed, input_names
 from qdialect.reasons import Blocked
 from qdialect.rewriting.manager import PassManager
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import refused, write_upstream
+from qdialect.upstream.binaries import write_binary
+from qdialect.upstream.site import upstream_type
 from upstream.models import Array, Feeds
 
 LAST = "lower-to-linalg"

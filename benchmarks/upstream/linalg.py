@@ -22,11 +22,11 @@ from typing import Any
 
 import qdialect
 from models.catalog import resnet50_qdq
-from qdialect.compiler.binaries import IREE_FLAGS, tool, write_binary
 from qdialect.errors import UserError
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import refused
+from qdialect.upstream.binaries import IREE_FLAGS, tool, write_binary
 from upstream import kernels, layers
 from upstream.models import Array, Feeds, agreement, feeds_of, name_of
 from upstream.running import called, iree_milliseconds, through_iree

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.oracle.data import Input, batches, load_npz
-from qdialect.oracle.session import session
+from qdialect.evaluation.data import Input, batches, load_npz
+from qdialect.evaluation.session import session
 
 Array = npt.NDArray[Any]
 Feeds = dict[str, Array]

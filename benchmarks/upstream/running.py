@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qdialect.compiler.binaries import tool
+from qdialect.upstream.binaries import tool
 from upstream.models import Array, Feeds
 
 WORKER = Path(__file__).with_name("iree_worker.py")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from qdialect.compiler.binaries import tool
+from qdialect.upstream.binaries import tool
 
 FOLDER = Path(__file__).parents[2] / "build" / "tools"
 LISTED = "installed.txt"

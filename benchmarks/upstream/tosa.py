@@ -2,11 +2,11 @@
 How far models come in TOSA's integer profile: what lowers whole, whether it is valid and right, what Vela makes of it.
 
 Each model: whether it lowers whole, else what stays and why; whether `mlir-opt` finds it valid in pro_int, strict; then
-over all of its data: the outputs of Arm's reference model against `oracle/integer.py`, which computes with `numerics`
-alone, and those against onnxruntime on the model as compiled for it, whole and in front of each Softmax (the part of
-elements that are identical and the largest difference; either counts); then the share of NPU operators in Vela's
-report. `--graphs`: random graphs, each op judged by itself within one step, and those that lower whole by the validator
-and the reference model.
+over all of its data: the outputs of Arm's reference model against `upstream/tosa_interpreter.py`, which computes with
+`numerics` alone, and those against onnxruntime on the model as compiled for it, whole and in front of each Softmax
+(the part of elements that are identical and the largest difference; either counts); then the share of NPU operators in
+Vela's report. `--graphs`: random graphs, each op judged by itself within one step, and those that lower whole by the
+validator and the reference model.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
 from graphs.quantized import random_case
-from qdialect.compiler.binaries import VALIDATE, tool, write_binary
-from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.options import Options
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.errors import UserError
+from qdialect.evaluation.feeds import fitting_feeds
+from qdialect.evaluation.session import session
 from qdialect.ir.interface import main_of, noted_interface
-from qdialect.oracle.feeds import fitting_feeds
-from qdialect.oracle.integer import run_integer
-from qdialect.oracle.session import session
+from qdialect.report.compilation import compile_as
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import refused
+from qdialect.upstream.binaries import VALIDATE, tool, write_binary
+from qdialect.upstream.tosa_interpreter import run_integer
 from upstream.models import Agreement, Array, Feeds, agreement, feeds_of, inputs_of, name_of
 from upstream.tools import environment, mlir_tools
 

@@ -17,8 +17,8 @@ from qdialect.errors import UserError
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from qdialect.compiler.report import Report
-    from qdialect.oracle.session import Array
+    from qdialect.evaluation.session import Array
+    from qdialect.report.report import Report
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def check_feeds_of(
     """Input data of `--check-numerics`, of the requested sizes; empty without the option."""
     if arguments.check_numerics is None:
         return ()
-    from qdialect.oracle.checking import check_feeds
+    from qdialect.checking.numerics_check import check_feeds
 
     if options.batch is not None or options.sizes:
         from xdsl.context import Context
@@ -85,7 +85,7 @@ def say(
 
 def _remark_lines(report: "Report") -> Iterator[str]:
     """Lines with float nodes and why, violations of the target's rules, then other blocked rewrites."""
-    from qdialect.compiler.verdict import stay
+    from qdialect.report.verdict import stay
 
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
@@ -99,8 +99,8 @@ def _remark_lines(report: "Report") -> Iterator[str]:
 
 def check_strict(report: "Report", arguments: argparse.Namespace) -> None:
     """With `--strict`, raise UserError, before anything is written, for what the target cannot read."""
-    from qdialect.compiler.entries import advice
-    from qdialect.compiler.verdict import kinds_text
+    from qdialect.report.explanations import advice
+    from qdialect.report.verdict import kinds_text
 
     if not arguments.strict or not (report.unread or report.unknown):
         return
@@ -143,8 +143,8 @@ def write_output(module: "ModuleOp", arguments: argparse.Namespace) -> None:
     if path.suffix.lower() not in (".so", ".vmfb", ".tosa"):
         qdialect.save(module, path, external_data=arguments.external_data)
         return
-    from qdialect.compiler.binaries import write_binary
     from qdialect.text.upstream import write_upstream
+    from qdialect.upstream.binaries import write_binary
 
     text = StringIO()
     write_upstream(module, text)

@@ -16,13 +16,13 @@ from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qdialect.compiler.layers import Layer
-    from qdialect.compiler.report import Report
+    from qdialect.report.account import Layer
+    from qdialect.report.report import Report
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compiles the model without writing it, and prints float layers with reasons, then ops that the target lacks."""
-    from qdialect.compiler.entries import entries, entry
+    from qdialect.report.explanations import entries, entry
 
     name: str = arguments.input
     if is_reason(name) or (name in entries() and not os.path.exists(name)):
@@ -62,7 +62,7 @@ def by_cost(report: "Report") -> "list[Layer]":
 
 
 def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
-    from qdialect.compiler.entries import advice
+    from qdialect.report.explanations import advice
 
     blocked = layer.reasons[0].blocked
     missing = (layer.macs or 0) - layer.integer_macs
@@ -79,8 +79,8 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
-    from qdialect.compiler.report import by_reason
-    from qdialect.compiler.verdict import Verdict, kinds_text, reason_text, stay, unread_groups
+    from qdialect.report.report import by_reason
+    from qdialect.report.verdict import Verdict, kinds_text, reason_text, stay, unread_groups
 
     came = Verdict(report)
     floats = by_cost(report)
@@ -118,15 +118,15 @@ def text(report: "Report", *, everything: bool) -> list[str]:
 
 def _is_rescaling(layer: "Layer") -> bool:
     """True if a layer only scales and shifts integer sums: a part of an integer layer."""
-    from qdialect.compiler.report import INTEGER_SUM
+    from qdialect.report.report import INTEGER_SUM
 
     return all(remark.blocked == INTEGER_SUM for remark in layer.reasons)
 
 
 def _grouped(layers: "Sequence[Layer]", macs: int) -> list[str]:
     """Lines by operator and reason, the most expensive first, with the nodes and their shares below."""
-    from qdialect.compiler.entries import advice
-    from qdialect.compiler.verdict import share_text
+    from qdialect.report.explanations import advice
+    from qdialect.report.verdict import share_text
 
     groups: dict[tuple[str, str, str], list[Layer]] = {}
     for one in layers:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from qdialect.checking.functions import Checked
+    from qdialect.checking.numerics_check import NumericsCheck
     from qdialect.compiler.pipeline_text import Passes
-    from qdialect.oracle.checking import NumericsCheck
-    from qdialect.oracle.functions import Checked
     from qdialect.rewriting.manager import Hook
     from qdialect.text.assembly import ModuleParser
     from qdialect.text.reading import Diagnostic
@@ -240,8 +240,8 @@ class _Tool:
         path = self.arguments.check_numerics
         if path is None:
             return None
-        from qdialect.oracle.checking import NumericsCheck, check_feeds
-        from qdialect.oracle.functions import check_functions, count_functions
+        from qdialect.checking.functions import check_functions, count_functions
+        from qdialect.checking.numerics_check import NumericsCheck, check_feeds
 
         if count_functions(module) == 1 and not self.arguments.split_input_file:
             return NumericsCheck(module, check_feeds(module, path))

@@ -17,12 +17,12 @@ def run(arguments: argparse.Namespace) -> int:
     options = options_of(Options, arguments)
     if arguments.print_pipeline:
         from qdialect.compiler.pipeline import phases_text
-        from qdialect.compiler.preparing import quantize_phases
+        from qdialect.quantizer.preparing import quantize_phases
 
         print(phases_text(quantize_phases(options)))
         return DONE
     import qdialect
-    from qdialect.compiler.quantize import quantize_module
+    from qdialect.quantizer.quantize import quantize_module
 
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
@@ -42,11 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Raise UserError for unusable arguments before the work begins."""
     if arguments.weights != "int8":
-        from qdialect.compiler.weight_only import parse_weights
+        from qdialect.quantizer.search.weight_only import parse_weights
 
         parse_weights(arguments.weights)
     if arguments.max_drop is not None:
-        from qdialect.compiler.dropping import parse_limit
+        from qdialect.quantizer.search.max_drop import parse_limit
 
         parse_limit(arguments.max_drop)
     check_paths(arguments)

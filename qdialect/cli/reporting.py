@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
-    from qdialect.compiler.page.data import Circumstances, File
-    from qdialect.compiler.report import Report
+    from qdialect.evaluation.data import Arrays
     from qdialect.measuring.timing import Latency
-    from qdialect.oracle.data import Arrays
+    from qdialect.report.page.data import Circumstances, File
+    from qdialect.report.report import Report
 
 SAMPLES = 8
 """Number of samples for measuring noise, as batches, or in one batch if its size is open."""
@@ -35,8 +35,8 @@ class Reporting:
         self._feeds = self._samples() if self._path is not None and arguments.data else []
 
     def _samples(self) -> "list[Arrays]":
-        from qdialect.calibration.data import ImageOptions
         from qdialect.measuring.runner import Runner
+        from qdialect.quantizer.statistics.data import ImageOptions
 
         a = self._arguments
         if a.output is not None and Path(a.output).suffix.lower() != ".onnx":
@@ -66,9 +66,9 @@ class Reporting:
         """
         if self._path is None:
             return ()
-        from qdialect.compiler.page.data import write_json
-        from qdialect.compiler.page.html import write_html
         from qdialect.files import atomic_write
+        from qdialect.report.page.data import write_json
+        from qdialect.report.page.html import write_html
 
         measured = self._measured(show) if self._feeds else {"findings": ()}
         around = self._circumstances(measured | {"findings": (*said, *measured["findings"])})
@@ -80,7 +80,7 @@ class Reporting:
         return measured["findings"]
 
     def _circumstances(self, measured: dict[str, Any]) -> "Circumstances":
-        from qdialect.compiler.page.data import Circumstances
+        from qdialect.report.page.data import Circumstances
 
         files = (*self._read, *_files("output", self._arguments.output))
         command = shlex.join(["qdialect", *self._arguments.words])
@@ -88,11 +88,11 @@ class Reporting:
 
     def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
         """Noise by tensor, time by node, and their summaries; times are of one sample if the batch is open."""
-        from qdialect.compiler.page.data import TensorNoise
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.profiling import seconds_by_node
         from qdialect.measuring.runner import Runner, translate
         from qdialect.measuring.timing import measure
+        from qdialect.report.page.data import TensorNoise
 
         before, after = self._arguments.input, self._arguments.output
         layers = compare_layers(before, after, self._feeds, show=show)
@@ -120,6 +120,6 @@ def _speed(times: "Sequence[Latency]") -> Iterator[str]:
 
 
 def _files(role: str, path: str) -> "list[File]":
-    from qdialect.compiler.page.data import File
+    from qdialect.report.page.data import File
 
     return [File.of(role, path)] if Path(path).is_file() else []

@@ -1,1 +1,1 @@
-"""Options, pipelines, `compile` and `quantize`, and the report of what they did."""
+"""Options, pipelines with reasons, and the conditions that hold after each phase."""

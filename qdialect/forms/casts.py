@@ -19,8 +19,8 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element
 from qdialect.dialects.quant import BYTE_BITS, Half, StorageCastOp, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.insertion import block_of, first_of
 from qdialect.ir.names import location, wish
-from qdialect.ir.place import block_of, first_of
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import FIRST_CASTS, PRECISION_OF_DIVISION

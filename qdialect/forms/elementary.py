@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of
 from qdialect.forms.composition import Decomposes, Parts
-from qdialect.forms.identical import BROADCASTS
+from qdialect.forms.exact_equivalents import BROADCASTS
 from qdialect.forms.nodes import Nodes
 from qdialect.reasons import Blocked
 

@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_attributes import float_attr, numbers
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, tensor_type, with_element
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.forms.foreign import StandsFor, channels_first
+from qdialect.forms.contrib_ops import StandsFor, channels_first
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named

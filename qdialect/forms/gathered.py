@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.forms.foreign import FIRST_WITH_BLOCKS, StandsFor
+from qdialect.forms.contrib_ops import FIRST_WITH_BLOCKS, StandsFor
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, normal_axis

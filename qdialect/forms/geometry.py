@@ -9,12 +9,15 @@ import numpy.typing as npt
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
-from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import ints_of, normal_axis
 from qdialect.numerics.pixels import nearest_pixels
 from qdialect.promises.resizing import scaling
 from qdialect.promises.window import halved
 from qdialect.reasons import Blocked
+
+TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
+"""Permutations between the layouts: channels last, and channels first as in ONNX."""
+COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")
 
 
 class Pool(NamedTuple):

@@ -15,10 +15,9 @@ from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.forms.geometry import nearest, reduced_axes
+from qdialect.forms.geometry import TO_FIRST, TO_LAST, nearest, reduced_axes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
-from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 FEW = 4096

@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.builder import AXES_AS_INPUT, Builder
-from qdialect.forms.foreign import StandsFor
+from qdialect.forms.contrib_ops import StandsFor
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 

@@ -27,7 +27,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
-from qdialect.ir.place import remove
+from qdialect.ir.insertion import remove
 from qdialect.ir.walking import operations
 
 QUANTIZED = "_quantized"

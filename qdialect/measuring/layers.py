@@ -19,20 +19,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect import numerics
-from qdialect.compiler.compilation import run_passes
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.quant_text import scale_texts
 from qdialect.errors import UserError
+from qdialect.evaluation.data import DTYPES, Arrays
 from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.measuring.outputs import Difference, decibels, finite, sqnr
 from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions
-from qdialect.oracle.data import DTYPES, Arrays
+from qdialect.rewriting.manager import run_passes
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -153,7 +153,7 @@ def compare(
     reference: str, other: str, data: str, *, show: Callable[[str], None] = lambda _: None
 ) -> Comparison:
     """
-    Run two model files on the batches of `data` (see `calibration.data.load_data`), each with and without
+    Run two model files on the batches of `data` (see `quantizer.statistics.data.load_data`), each with and without
     onnxruntime's optimizer. show: progress callback.
 
     Raises UserError if a file cannot be loaded or run, the models have other inputs or outputs, or the data does not

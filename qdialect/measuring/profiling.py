@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from qdialect.evaluation.session import session
 from qdialect.numerics import Array
-from qdialect.oracle.session import session
 
 RUNS, WARM_UP = 20, 3
 SUFFIX = "_kernel_time"

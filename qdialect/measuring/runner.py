@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.errors import UserError
+from qdialect.evaluation.data import Arrays, Input, one_line, read_inputs, unlike_rows
+from qdialect.evaluation.session import session
 from qdialect.ir.interface import IntegerInterface, read_interface
 from qdialect.numerics import Array
-from qdialect.oracle.data import Arrays, Input, one_line, read_inputs, unlike_rows
-from qdialect.oracle.session import session
+from qdialect.quantizer.statistics.data import ImageOptions, checked, load_data
 
 
 class Runner:
@@ -53,8 +53,8 @@ class Runner:
 
     def feeds(self, source: str | Sequence[str], images: ImageOptions | None = None) -> Iterator[Arrays]:
         """
-        The batches of data, as `calibration.data.load_data` takes it. An integer input with known parameters takes
-        real numbers as well.
+        The batches of data, as `quantizer.statistics.data.load_data` takes it. An integer input with known
+        parameters takes real numbers as well.
 
         Raises UserError for wrong keys, shapes or types, NaN, infinity, or no sample.
         """

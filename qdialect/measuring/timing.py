@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from qdialect.errors import UserError
+from qdialect.evaluation.data import Arrays, Input
+from qdialect.evaluation.feeds import SIZES
 from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
-from qdialect.oracle.data import Arrays, Input
-from qdialect.oracle.feeds import SIZES
 
 SECONDS = 2.0
 """Least total run time of one model, in seconds."""
@@ -167,7 +167,7 @@ def measure(
     """
     The latency of model files of one task in onnxruntime, and in OpenVINO where that is installed, on equal inputs.
 
-    data: see `calibration.data.load_data`, or the first model's feed; None for random numbers. threads: of an operator,
+    data: see `statistics.data.load_data`, or the first model's feed; None for random numbers. threads: of an operator,
     0 for all cores. batch: samples in a run, if the first axis is open.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit. OpenVINO's failures are omitted.

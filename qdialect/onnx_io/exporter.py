@@ -38,12 +38,11 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
+from qdialect.ir.insertion import end_of
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import UniqueNames, called, node_name, stated_names, wish
-from qdialect.ir.place import end_of
 from qdialect.ir.symbols import DIMS, STATED, symbol_names
 from qdialect.ir.walking import operations, verify_order
-from qdialect.onnx_io.carried import yielded_types
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
     strings,
@@ -51,7 +50,8 @@ from qdialect.onnx_io.export_attributes import (
     write_raw,
     write_type,
 )
-from qdialect.onnx_io.parts import messages
+from qdialect.onnx_io.fast_onnx_import import messages
+from qdialect.onnx_io.region_types import yielded_types
 from qdialect.promises.control import Carries
 from qdialect.promises.shapes import LosesSizes
 

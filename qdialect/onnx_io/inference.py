@@ -45,11 +45,11 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.onnx_verify import Meaningless, verify_at
 from qdialect.errors import UserError
+from qdialect.ir.insertion import insert_before, remove
 from qdialect.ir.names import tensor_names
-from qdialect.ir.place import insert_before, remove
 from qdialect.ir.symbols import STATED, name_sizes
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.carried import infer_arguments, is_known, is_more
+from qdialect.onnx_io.region_types import infer_arguments, is_known, is_more
 from qdialect.onnx_io.shapes import doubtful_axes, inferred_types, inside_first, learn_sizes
 from qdialect.onnx_io.sizes import Sizes
 from qdialect.promises.control import Carries

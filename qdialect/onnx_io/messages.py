@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qdialect.errors import UserError
 from qdialect.files import reason
-from qdialect.onnx_io import parts as onnx_parts
+from qdialect.onnx_io import fast_onnx_import as onnx_parts
 from qdialect.onnx_io import wire
 from qdialect.onnx_io.defaults import with_defaults
 

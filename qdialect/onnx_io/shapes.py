@@ -31,16 +31,16 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.foreign import StandsFor
+from qdialect.forms.contrib_ops import StandsFor
 from qdialect.forms.table import form_of
 from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
-from qdialect.onnx_io import parts as onnx_parts
-from qdialect.onnx_io.carried import infer_arguments, is_known, is_stacked, says_more, types_outside
-from qdialect.onnx_io.corrected import drop_empty_axes, later_opset
+from qdialect.onnx_io import fast_onnx_import as onnx_parts
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import symbols, value_type
 from qdialect.onnx_io.import_scopes import INVENTED
+from qdialect.onnx_io.inference_fixes import drop_empty_axes, later_opset
+from qdialect.onnx_io.region_types import infer_arguments, is_known, is_stacked, says_more, types_outside
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.elementwise import Elementwise

@@ -17,7 +17,7 @@ READ = {
     "func": ("xdsl.dialects.func", "Func"),
     "test": ("xdsl.dialects.test", "Test"),
     # in place of xDSL's, which knows fewer operations: no dialect of our own for `xdsl-opt`
-    "tosa": ("qdialect.dialects.tosa", "Tosa"),
+    "tosa": ("qdialect.upstream.tosa_dialect", "Tosa"),
 }
 """The same of further dialects that our tools read."""
 

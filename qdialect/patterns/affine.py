@@ -18,8 +18,8 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp
+from qdialect.ir.insertion import onnx_op
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, known_constant, normal_axis, rank_of, real_constant, under_dequantize
 from qdialect.numerics import Array, folding
 from qdialect.ops.generated import op_named

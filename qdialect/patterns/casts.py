@@ -15,8 +15,8 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
 from qdialect.ir.build import read_as
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.ir.place import discard
 from qdialect.ir.values import under, under_dequantize
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP, are_alike
 from qdialect.reasons import NO_ROUND_TRIP, Blocked

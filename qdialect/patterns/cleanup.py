@@ -11,7 +11,6 @@ from functools import cache
 
 from xdsl.ir import Operation
 
-from qdialect.patterns.boundaries import RequantizeBehind
 from qdialect.patterns.casts import (
     FoldRequantize,
     FoldStorageCasts,
@@ -20,6 +19,7 @@ from qdialect.patterns.casts import (
     ReadNarrowing,
     ReadThrough,
 )
+from qdialect.patterns.region_casts import RequantizeBehind
 from qdialect.reasons import Refused
 from qdialect.rewriting.driver import Pattern, Rewriter
 

@@ -15,7 +15,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import rank_of
-from qdialect.patterns.targeted import ForTarget
+from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter

@@ -20,9 +20,9 @@ from qdialect.ir.build import copied
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.patterns.computing import run_beside
+from qdialect.patterns.constant_folding import run_beside
 from qdialect.patterns.float_kernels import BEHIND, ELEMENTWISE
-from qdialect.patterns.targeted import ForTarget
+from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter

@@ -15,8 +15,8 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, onnx_element, shape_of, tensor_type
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import wish
-from qdialect.ir.place import discard
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.numerics.signs import beside_zeros, has_odd, with_positive_scales

@@ -15,13 +15,13 @@ from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, quantized_of, shape_
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.insertion import discard
 from qdialect.ir.names import flipped_name, location, node_name, wish
-from qdialect.ir.place import discard
 from qdialect.ir.values import constant_array, rank_of, real_constant, under
 from qdialect.numerics import Array
 from qdialect.numerics.sums import weight_scale
 from qdialect.patterns.convolution.step import priced
-from qdialect.patterns.targeted import ForTarget
+from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.linear import EMPTY_SUM, IntegerSum, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked

@@ -12,7 +12,7 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.ir.values import rank_of
-from qdialect.patterns.targeted import ForTarget
+from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.casts import dequantized_constant
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight

@@ -14,9 +14,9 @@ from xdsl.traits import IsTerminator, Pure
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import element_of, shape_of, with_element
 from qdialect.dialects.quant import QuantizeOp
+from qdialect.ir.insertion import first_of, next_of
+from qdialect.ir.insertion import insert_before as place_before
 from qdialect.ir.names import inherited_name, location, node_name
-from qdialect.ir.place import first_of, next_of
-from qdialect.ir.place import insert_before as place_before
 from qdialect.ir.symbols import DIMS
 from qdialect.promises.base import is_read_by_cast
 from qdialect.reasons import Blocked

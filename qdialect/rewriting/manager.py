@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
 from xdsl.context import Context
@@ -100,3 +100,8 @@ class Timing(Hook):
         rows = [(f"{k:3d} {name:<28}", seconds) for k, (name, seconds) in enumerate(self.seconds, 1)]
         rows.append((f"{'    total':<32}", total))
         return "".join(f"{name} {time_:9.4f} s {100 * time_ / (total or 1):5.1f} %\n" for name, time_ in rows)
+
+
+def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
+    """Run passes on a module. Raises UserError, naming the pass that fails."""
+    PassManager(*hooks).run(passes, module)

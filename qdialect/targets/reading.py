@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_attributes import numbers
 from qdialect.dialects.onnx_base import FunctionOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of
 from qdialect.forms.composition import Decomposes
-from qdialect.forms.foreign import StandsFor
+from qdialect.forms.contrib_ops import StandsFor
 from qdialect.forms.table import form_of
 from qdialect.ir.values import is_constant, rank_of
 from qdialect.promises.arithmetic import QuantizesAtRunTime

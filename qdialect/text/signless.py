@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, UnrealizedConversionC
 from xdsl.ir import Attribute, Operation
 
 from qdialect.dialects.quant import StorageCastOp, element_type_of, with_element_type
-from qdialect.ir.place import remove
+from qdialect.ir.insertion import remove
 
 
 def _signless(type: Attribute) -> Attribute | None:

@@ -10,8 +10,8 @@ from onnx.parser import parse_model
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.compiler.layers import Layer
 from qdialect.promises.work import Numbers
+from qdialect.report.account import Layer
 
 
 def model_of(*, named: bool = True) -> onnx.ModelProto:

@@ -17,11 +17,11 @@ from xdsl.ir import OpResult
 
 import qdialect
 from graphs.structure import difference
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.promises.views import View, view_of
 
 Array = npt.NDArray[Any]

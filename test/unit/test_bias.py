@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import onnx.parser
 
-from qdialect.calibration.fused import bias_behind, is_bias
-from qdialect.calibration.gptq import weight_grid
-from qdialect.calibration.hessian import Hessian
-from qdialect.calibration.layers import Layer
-from qdialect.calibration.rounding import analytic_shift, confirmed
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.importer import import_model
 from qdialect.promises.window import WindowAttributes
+from qdialect.quantizer.placement.kernel_fusion import bias_behind, is_bias
+from qdialect.quantizer.rounding.gptq import weight_grid
+from qdialect.quantizer.rounding.hessian import Hessian
+from qdialect.quantizer.rounding.layers import Layer
+from qdialect.quantizer.rounding.rounding import analytic_shift, confirmed
 
 
 def results(layer: Layer, x: Any, weight: Any) -> Any:

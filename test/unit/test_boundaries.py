@@ -15,10 +15,9 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.upstream import dense
 from qdialect.ir.names import location, tensor_name
 from qdialect.patterns.casts import settles
-from qdialect.patterns.computing import Computation
+from qdialect.patterns.constant_folding import Computation
 from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.step import SOME_SIZE, Spec
@@ -34,6 +33,7 @@ from qdialect.promises.window import Geometry
 from qdialect.promises.work import SumsProducts
 from qdialect.targets.pricing import SPREADING, VOLUME
 from qdialect.text.assembly import parse_module
+from qdialect.upstream.site import dense
 
 
 def first_op(body: str, arguments: str, opset: int = 17) -> OnnxOp:
@@ -171,8 +171,8 @@ def test_a_value_lies_channels_last_if_a_convolution_reads_it_as_it_is(between: 
 def test_results_may_take_all_bytes_that_there_are(
     bytes_: int, folded: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("qdialect.patterns.computing.MAX_GROWTH", 0)
-    monkeypatch.setattr("qdialect.patterns.computing.SMALL_MODEL", bytes_)
+    monkeypatch.setattr("qdialect.patterns.constant_folding.MAX_GROWTH", 0)
+    monkeypatch.setattr("qdialect.patterns.constant_folding.SMALL_MODEL", bytes_)
     op = first_op(
         "%c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
         "%y = onnx.Neg(%c) : (tensor<4xf32>) -> tensor<4xf32>",

@@ -13,12 +13,9 @@ from test_boundaries import ROW
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.activations import activations_of
-from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.contrib_ops import FOREIGN
+from qdialect.forms.exact_equivalents import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
 from qdialect.forms.geometry import pool, pool_counts, reduced_axes, tiled
-from qdialect.forms.identical import _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.sums import _stored_weight, _two_axes  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.near_ties import _bounds, _within  # pyright: ignore[reportPrivateUsage]
 from qdialect.numerics.pixels import coordinates
 from qdialect.numerics.tables import reciprocals
@@ -26,6 +23,9 @@ from qdialect.promises.clamping import KEEPS
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, unblocked
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+from qdialect.upstream.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.sums import _stored_weight, _two_axes  # pyright: ignore[reportPrivateUsage]
 
 LEGAL = [
     # numerator, denominator, offset, sizes

@@ -15,16 +15,16 @@ from test_boundaries_of_patterns import last_op
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect import numerics
-from qdialect.calibration.placement import Placement
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of, uniform_of
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.values import constant_array
 from qdialect.numerics import folding
-from qdialect.patterns.boundaries import _expressible
-from qdialect.patterns.halves import _read_as
+from qdialect.patterns.half_precision_casts import _read_as
 from qdialect.patterns.integral_weights import read_weights_above
+from qdialect.patterns.region_casts import _expressible
+from qdialect.quantizer.placement.placement import Placement
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns
 from qdialect.rewriting.remarks import remarks_of

@@ -20,15 +20,15 @@ from qdialect.forms.arithmetic import _along, _square  # pyright: ignore[reportP
 from qdialect.forms.builder import Builder
 from qdialect.forms.casts import clamped_real, clamps_integers
 from qdialect.forms.cells import KINDS
+from qdialect.forms.contrib_ops import FOREIGN
 from qdialect.forms.dynamic import _columns_in_8_bits  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.exact_equivalents import SPELLED
 from qdialect.forms.fused import FUSED
 from qdialect.forms.geometry import pool
-from qdialect.forms.identical import SPELLED
-from qdialect.forms.newer import NEWER
+from qdialect.forms.kernel_substitutes import REWRITTEN
 from qdialect.forms.nodes import Nodes
+from qdialect.forms.opset_upgrades import NEWER
 from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.rewritten import REWRITTEN
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked, answer

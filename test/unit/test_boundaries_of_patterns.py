@@ -12,6 +12,7 @@ from test_boundaries import ROW
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, uniform_of
 from qdialect.dialects.quant import Storage, UniformType
+from qdialect.patterns.concat_scales import MOST_REPEATED, repeated_rows
 from qdialect.patterns.convolution.depth import _rows, _slices  # pyright: ignore[reportPrivateUsage]
 from qdialect.patterns.convolution.step import SOME_SIZE, Spec
 from qdialect.patterns.convolution.width import (
@@ -21,7 +22,6 @@ from qdialect.patterns.convolution.width import (
     packings,
     row_of,
 )
-from qdialect.patterns.joins import MOST_REPEATED, repeated_rows
 from qdialect.promises.base import _sized  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.weight_only import _block  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.window import Geometry

@@ -12,14 +12,14 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from qdialect import numerics
 from qdialect.dialects.onnx_types import shape_of, uniform_of
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.forms.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.normalizations import LONG_ROW, _row  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.tosa.site import LARGE_SUM, TosaSite, array_attr, takes
-from qdialect.forms.tosa.sums import _factors  # pyright: ignore[reportPrivateUsage]
-from qdialect.forms.upstream import Values
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+from qdialect.upstream.site import Values
+from qdialect.upstream.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.normalizations import LONG_ROW, _row  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.site import LARGE_SUM, TosaSite, array_attr, takes
+from qdialect.upstream.tosa.sums import _factors  # pyright: ignore[reportPrivateUsage]
 
 
 def outcome(body: str, mine: str, plain: str = "1.0") -> tuple[list[str], str]:

@@ -8,11 +8,11 @@ from guard_cases import parsed
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from qdialect.checking.numerics_check import check_passes
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.values import known_array
-from qdialect.oracle.checking import check_passes
 from qdialect.transforms.rescale_bias import RescaleBiasPass
 
 CANCELS = """

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.samples import Noise
-from qdialect.compiler.candidates import Candidates, Finished
-from qdialect.compiler.judging import least_ratio
-from qdialect.compiler.quantize import _finished
-from qdialect.compiler.refining import best_beyond_chance
-from qdialect.compiler.report import Report
-from qdialect.compiler.trials import NO_GAIN, Choice, Trial, better
+from qdialect.quantizer.quantize import _finished
+from qdialect.quantizer.search.candidates import Candidates, Finished
+from qdialect.quantizer.search.judging import least_ratio
+from qdialect.quantizer.search.refining import best_beyond_chance
+from qdialect.quantizer.search.trials import NO_GAIN, Choice, Trial, better
+from qdialect.quantizer.statistics.samples import Noise
+from qdialect.report.report import Report
 
 
 def trial(ratio: float, share: float, *, static: bool = True) -> Trial:

@@ -17,19 +17,19 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
+from qdialect.checking.judging import beyond
+from qdialect.checking.numerics_check import BeyondClass, NumericsCheck, check_passes
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.evaluation.feeds import random_feeds
+from qdialect.evaluation.observing import Seen, computed, in_steps
+from qdialect.evaluation.oracle_form import oracle_form
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
-from qdialect.oracle.feeds import random_feeds
-from qdialect.oracle.form import oracle_form
-from qdialect.oracle.judging import beyond
-from qdialect.oracle.observing import Seen, computed, in_steps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.manager import PassManager, Timing

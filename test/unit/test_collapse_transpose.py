@@ -11,7 +11,7 @@ import pytest
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle import session as oracle
+from qdialect.evaluation import session as oracle
 from qdialect.transforms.collapse_transpose import collapsed, moves_one_axis
 
 

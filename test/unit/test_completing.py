@@ -15,9 +15,9 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.report import NO_CAST_HERE
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
+from qdialect.report.report import NO_CAST_HERE
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.fuse_quantized import FuseQuantizedPass
 from qdialect.transforms.hoist_quantize import HoistQuantizePass
@@ -224,8 +224,8 @@ def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArra
 def test_a_result_without_signal_is_not_taken(
     export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qdialect.compiler.judging.LEAST_RATIO", 200.0)
-    monkeypatch.setattr("qdialect.compiler.completing._decibels", str)
+    monkeypatch.setattr("qdialect.quantizer.search.judging.LEAST_RATIO", 200.0)
+    monkeypatch.setattr("qdialect.quantizer.complete_quantization._decibels", str)
     report = qdialect.compile(export, data=samples)
     without = qdialect.compile(export)
     assert "would be left for" in report.completion

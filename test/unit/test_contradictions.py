@@ -12,8 +12,8 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli.explain import text
-from qdialect.compiler.report import Report
 from qdialect.onnx_io.exporter import export_model
+from qdialect.report.report import Report
 
 TARGETS = ["onnxruntime", "tensorrt", "openvino", "generic"]
 SCALED = {"s": np.float32(0.02), "ws": np.float32(0.01)}

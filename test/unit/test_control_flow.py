@@ -15,9 +15,9 @@ from guard_cases import parsed
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 F, U8, I8, B = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8, onnx.TensorProto.INT8, onnx.TensorProto.BOOL
 Feeds = dict[str, npt.NDArray[Any]]

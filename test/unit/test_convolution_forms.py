@@ -14,7 +14,7 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
-from qdialect.oracle import session as oracle
+from qdialect.evaluation import session as oracle
 from qdialect.patterns.convolution.groups import merged_groups
 from qdialect.patterns.convolution.step import Spec
 from qdialect.patterns.convolution.width import Row, packings

@@ -10,18 +10,18 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import chosen, decided, output_decisive_tensors
-from qdialect.calibration.profiling import Profiler
-from qdialect.calibration.samples import Noise
-from qdialect.compiler.candidates import Candidates
-from qdialect.compiler.dropping import hold, parse_limit
-from qdialect.compiler.judging import ENOUGH
 from qdialect.compiler.options import Calibration, Options
-from qdialect.compiler.quantize import prepare, quantize_module
-from qdialect.compiler.trials import Choice, Trial
+from qdialect.evaluation.session import session
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import session
+from qdialect.quantizer.quantize import prepare, quantize_module
+from qdialect.quantizer.search.candidates import Candidates
+from qdialect.quantizer.search.judging import ENOUGH
+from qdialect.quantizer.search.logit_metric import chosen, decided, output_decisive_tensors
+from qdialect.quantizer.search.max_drop import hold, parse_limit
+from qdialect.quantizer.search.trials import Choice, Trial
+from qdialect.quantizer.statistics.profiling import Profiler
+from qdialect.quantizer.statistics.samples import Noise
 
 SIZES, CLASSES = (48, 64), 6
 

@@ -7,10 +7,10 @@ from onnx import ModelProto, TensorProto
 from onnx.numpy_helper import from_array
 from onnx.parser import parse_model
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 F32 = npt.NDArray[np.float32]
 

@@ -14,8 +14,8 @@ import onnxruntime
 import pytest
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
 ROUND: dict[str, Callable[[Array], Array]] = {

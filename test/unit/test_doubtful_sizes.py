@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 Case = tuple[str, dict[str, Any], list[int], Any, int]
 """Op, attributes, sizes of the image, weight or factors, opset."""

@@ -11,8 +11,8 @@ import pytest
 from onnx import numpy_helper
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import run
 
 FAR = np.logspace(-30, 30, 300)
 NUMBERS = np.concatenate([np.linspace(-30, 30, 8001), FAR, -FAR, [0.0, -0.0, np.inf, -np.inf]]).astype(

@@ -12,17 +12,17 @@ from onnx import helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.equalization import equalization_factors, equalize, pairs
-from qdialect.calibration.profiling import Profiler
-from qdialect.calibration.switches import OutputRunner
-from qdialect.compiler.candidates import Candidates
 from qdialect.compiler.options import Options
-from qdialect.compiler.quantize import prepare
-from qdialect.compiler.trials import Choice
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.values import constant_array
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.quantize import prepare
+from qdialect.quantizer.rounding.equalization import equalization_factors, equalize, pairs
+from qdialect.quantizer.search.candidates import Candidates
+from qdialect.quantizer.search.noise_ablation import OutputRunner
+from qdialect.quantizer.search.trials import Choice
+from qdialect.quantizer.statistics.profiling import Profiler
 
 UNEVEN = (10.0 ** np.linspace(-2, 1, 6)).astype(np.float32)
 

@@ -10,8 +10,8 @@ import pytest
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.forms.equations import _terms  # pyright: ignore[reportPrivateUsage]
-from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
 STEP, OUT = np.float32(2**-4), np.float32(2**-3)

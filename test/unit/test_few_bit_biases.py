@@ -12,7 +12,7 @@ from onnx import helper
 from onnx_models import onnx_model
 from test_default_session import LEVELS, run
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 

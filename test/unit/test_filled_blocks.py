@@ -11,8 +11,8 @@ import pytest
 from xdsl.ir import SSAValue
 
 import qdialect
+from qdialect.evaluation.session import session
 from qdialect.numerics import Array
-from qdialect.oracle.session import session
 
 
 class Chain:

@@ -5,8 +5,8 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.numerics import folding
-from qdialect.oracle.session import run
 
 
 @pytest.mark.parametrize("signed", [False, True])

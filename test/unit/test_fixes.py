@@ -10,8 +10,8 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.compiler.entries import advice
-from qdialect.compiler.layers import Layer
+from qdialect.report.account import Layer
+from qdialect.report.explanations import advice
 
 
 class Spec(NamedTuple):

@@ -11,7 +11,7 @@ from onnx import TensorProto
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 TYPES = ("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ")
 

@@ -12,11 +12,11 @@ from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect import numerics
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation import session as oracle
 from qdialect.numerics import folding
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle import session as oracle
 from qdialect.rewriting.remarks import remarks_of
 
 Array = npt.NDArray[Any]

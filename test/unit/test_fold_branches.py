@@ -12,9 +12,9 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect import numerics
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.transforms import get_all_passes
 
 Array = npt.NDArray[Any]

@@ -12,9 +12,9 @@ from onnx import TensorProto
 from onnx.numpy_helper import from_array
 
 import qdialect
-from qdialect.compiler.report import Report
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import run
+from qdialect.report.report import Report
 
 FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
 MICROSOFT = "com.microsoft"

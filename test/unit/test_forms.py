@@ -17,12 +17,12 @@ import pytest
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.checking.numerics_check import check_feeds
 from qdialect.compiler.options import FORMS
 from qdialect.errors import UserError
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.checking import check_feeds
-from qdialect.oracle.session import run
 from qdialect.targets import target as target_called
 from qdialect.targets import target_names
 

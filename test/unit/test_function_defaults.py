@@ -5,7 +5,7 @@ import pytest
 from onnx.parser import parse_model
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 MODEL = """
 <ir_version: 9, opset_import: ["" : 17, "own" : 1]>

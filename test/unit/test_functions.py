@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.oracle import session as oracle
-from qdialect.oracle.integer import run_integer
-from qdialect.oracle.session import evaluate
+from qdialect.evaluation import session as oracle
+from qdialect.evaluation.session import evaluate
 from qdialect.text.upstream import refused
+from qdialect.upstream.tosa_interpreter import run_integer
 
 GELU = "Div x s d; Erf d e *; Add e one a *; Mul x a m *; Mul m half y *"
 TANH = "Pow x three p *; Mul p c q *; Add x q r *; Mul r k t *; Tanh t u *; Add u one a *; Mul x a m *; Mul m half y *"
@@ -157,7 +157,7 @@ def test_chains_of_the_same_ops_are_run_once(monkeypatch: pytest.MonkeyPatch):
         runs.append(len(ops))
         return evaluate(ops, outputs)
 
-    monkeypatch.setattr("qdialect.oracle.session.evaluate", counted)
+    monkeypatch.setattr("qdialect.evaluation.session.evaluate", counted)
     text = "; ".join(f"Mul v{k} c w{k}; Abs w{k} v{k + 1}" for k in range(40)).split("; ")
     nodes = [oh.make_node(op, operands, [result]) for op, *operands, result in map(str.split, text)]
     ends = [oh.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3, 5]) for name in ("v0", "v40")]

@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
 import qdialect
+from qdialect.evaluation.session import session
 from qdialect.ir.interface import main_of
-from qdialect.oracle.session import session
 from qdialect.transforms.infer_shapes import InferShapesPass
 
 DRAW = np.random.default_rng(5)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from qdialect import numerics
-from qdialect.calibration import hessian as hessians
-from qdialect.calibration.gptq import (
+from qdialect.promises.window import WindowAttributes
+from qdialect.quantizer.rounding import hessian as hessians
+from qdialect.quantizer.rounding.gptq import (
     Grid,
     blocked_codes,
     gptq,
@@ -18,9 +19,8 @@ from qdialect.calibration.gptq import (
     round_weight,
     weight_grid,
 )
-from qdialect.calibration.hessian import Hessian, hessian_bytes, parts_of
-from qdialect.calibration.layers import Layer
-from qdialect.promises.window import WindowAttributes
+from qdialect.quantizer.rounding.hessian import Hessian, hessian_bytes, parts_of
+from qdialect.quantizer.rounding.layers import Layer
 
 
 def textbook(w: Any, scale: Any, high: int, h: Any, damp: float = 0.01) -> Any:

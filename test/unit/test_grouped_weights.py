@@ -12,9 +12,9 @@ import pytest
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.targets import target
 
 K, N, BLOCK = 64, 8, 16

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 from xdsl.utils.test_value import create_ssa_value
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
 from qdialect.onnx_io.importer import import_model

@@ -6,7 +6,7 @@ import pytest
 from guard_cases import Case, check_unmoved, parsed, text
 
 import qdialect
-from qdialect.compiler.report import SOME_FLOAT
+from qdialect.report.report import SOME_FLOAT
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
 from qdialect.transforms import get_all_passes

@@ -10,7 +10,7 @@ import pytest
 from onnx import parser
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 X = np.random.default_rng(3).normal(size=(3, 4)).astype(np.float32)
 

@@ -5,7 +5,7 @@ import pytest
 from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 HALF = np.float16
 

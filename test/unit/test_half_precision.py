@@ -12,11 +12,11 @@ import onnx.numpy_helper as onh
 import pytest
 from onnx_models import onnx_model
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.models import load
-from qdialect.oracle.session import run
 
 X_SCALE, Y_SCALE, Z_SCALE = 0.03, 0.06, 0.05
 

@@ -5,7 +5,7 @@ from guard_cases import full_context
 from xdsl.dialects.builtin import ModuleOp
 
 from graphs.structure import difference
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.text.assembly import parse_module

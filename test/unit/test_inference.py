@@ -16,15 +16,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.evaluation import session as oracle
+from qdialect.evaluation.session import session
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle import session as oracle
-from qdialect.oracle.session import session
 from qdialect.transforms.infer_shapes import InferShapesPass
 
 

@@ -17,8 +17,8 @@ import pytest
 from onnx import helper
 from onnx_models import onnx_model
 
-from qdialect.calibration.profiling import Profiler
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.statistics.profiling import Profiler
 
 Array = npt.NDArray[Any]
 DATA = """
@@ -67,7 +67,7 @@ def profile(x: Array, **options: Any) -> bytes:
 @pytest.mark.parametrize("memory", [1, 1 << 20], ids=["waves", "one-wave"])
 def test_a_sample_counts_whole_or_not_at_all(memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The signal comes while one of a sample's tensors has been looked at, and others have not."""
-    monkeypatch.setattr("qdialect.calibration.observer.CHUNK", 3 * samples()[:1].nbytes)
+    monkeypatch.setattr("qdialect.quantizer.statistics.observer.CHUNK", 3 * samples()[:1].nbytes)
     profiler = Profiler(import_model(model()), memory=memory)
     looked: list[str] = []
     look = profiler._look  # pyright: ignore[reportPrivateUsage]

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from graphs.quantized import random_case
-from qdialect.compiler.named import keep_in_float
+from qdialect.compiler.keep_float import keep_in_float
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp

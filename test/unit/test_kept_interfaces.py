@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 MS = "com.microsoft"
 F, I32, I64 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64

@@ -14,12 +14,12 @@ import pytest
 from onnx_models import onnx_model
 from xdsl.context import Context
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.errors import UserError
+from qdialect.evaluation.session import run
 from qdialect.ir.interface import read_interface
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.transforms import get_all_passes
 
 Array = npt.NDArray[Any]

@@ -6,7 +6,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
 
 HEAD = '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>'
 PARAMETERS = "float s = {0.02}, uint8 z = {120}, float t = {0.01}, uint8 u = {7}"

@@ -16,8 +16,8 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.binaries import tool
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
+from qdialect.upstream.binaries import tool
 
 ROOT = Path(__file__).parents[2]
 needs_tools = pytest.mark.skipif(

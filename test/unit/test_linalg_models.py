@@ -18,8 +18,8 @@ from onnx import NodeProto, TensorProto
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.compiler.binaries import tool, write_binary
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
+from qdialect.upstream.binaries import tool, write_binary
 
 pytestmark = pytest.mark.skipif(
     tool("mlir-opt-22", "mlir-opt") is None or tool("mlir-runner-22", "mlir-runner") is None,

@@ -14,11 +14,11 @@ import pytest
 from guard_cases import Case, full_context, text
 
 from graphs.quantized import random_case
-from qdialect.compiler.binaries import tool
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, stored_type
+from qdialect.evaluation.observing import input_names
 from qdialect.ir.interface import main_of
-from qdialect.oracle.observing import input_names
 from qdialect.text.assembly import parse_module
+from qdialect.upstream.binaries import tool
 from random_graphs import imported
 from upstream import graphs, kernels, layers
 from upstream.layers import Exposed

@@ -13,12 +13,12 @@ from test_boundaries_of_forms import last_op
 from test_linalg_ops import drawn, lowered
 from test_linalg_ops import pytestmark as pytestmark
 
-from qdialect.forms.linalg.site import LinalgSite
-from qdialect.forms.linalg.sums import narrow
-from qdialect.forms.linalg.windows import Loops
-from qdialect.forms.upstream import Lowered, Values
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.lower_to_linalg import LowerToLinalgPass
+from qdialect.upstream.linalg.site import LinalgSite
+from qdialect.upstream.linalg.sums import narrow
+from qdialect.upstream.linalg.windows import Loops
+from qdialect.upstream.site import Lowered, Values
 from upstream import layers
 from upstream.layers import Exposed
 

@@ -8,9 +8,9 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
-from qdialect.calibration.hessian import Hessian, grid_step, rows_per_sample
-from qdialect.calibration.layers import Layer, spread
 from qdialect.promises.window import WindowAttributes
+from qdialect.quantizer.rounding.hessian import Hessian, grid_step, rows_per_sample
+from qdialect.quantizer.rounding.layers import Layer, spread
 
 
 def reference(op_type: str, x: Any, w: Any, **attributes: Any) -> Any:

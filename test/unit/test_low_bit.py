@@ -11,11 +11,11 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 
 from qdialect import numerics
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.numerics.signs import turn_negative
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 ROWS, INPUTS, OUTPUTS = 3, 64, 6
 TARGETS = ["generic", "onnxruntime", "openvino", "tensorrt"]

@@ -14,7 +14,7 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect.errors import UserError
-from qdialect.oracle import session as oracle
+from qdialect.evaluation import session as oracle
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
 
@@ -86,7 +86,7 @@ def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pyte
     def refuse(*arguments: Any) -> None:
         raise UserError("no kernel")
 
-    monkeypatch.setattr("qdialect.oracle.session.evaluate", refuse)
+    monkeypatch.setattr("qdialect.evaluation.session.evaluate", refuse)
     onnx.save(model(CHAINS["one"], np.uint8, 3), tmp_path / "before.onnx")
     module = qdialect.load(tmp_path / "before.onnx")
     count = len(list(module.walk()))

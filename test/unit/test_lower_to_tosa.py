@@ -13,13 +13,13 @@ from guard_cases import full_context
 from upstream_tools import VALIDATE, run, tool
 from xdsl.context import Context
 
+from qdialect.checking.numerics_check import observe
 from qdialect.cli import main
 from qdialect.ir.interface import main_of
-from qdialect.oracle.checking import observe
-from qdialect.oracle.integer import run_integer
 from qdialect.text.assembly import ModuleParser
 from qdialect.text.upstream import write_upstream
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+from qdialect.upstream.tosa_interpreter import run_integer
 
 ROOT = Path(__file__).parents[2]
 TYPES = """

@@ -6,10 +6,10 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 from xdsl.context import Context
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.promises.casts import MAX_BLOCK_PARAMETERS
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.raise_qdq import RaiseQdqPass

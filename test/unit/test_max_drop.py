@@ -11,15 +11,15 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.profiling import Profiler
-from qdialect.compiler.candidates import Candidates
-from qdialect.compiler.dropping import hold, noise_budget, parse_limit
 from qdialect.compiler.options import Options
-from qdialect.compiler.quantize import Calibration, prepare, quantize_module
-from qdialect.compiler.report import op_counts
-from qdialect.compiler.trials import Choice
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.quantize import Calibration, prepare, quantize_module
+from qdialect.quantizer.search.candidates import Candidates
+from qdialect.quantizer.search.max_drop import hold, noise_budget, parse_limit
+from qdialect.quantizer.search.trials import Choice
+from qdialect.quantizer.statistics.profiling import Profiler
+from qdialect.report.report import op_counts
 
 LAYERS = 4
 

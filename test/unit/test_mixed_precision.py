@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle import session
+from qdialect.evaluation import session
 
 node = helper.make_node
 KINDS = {np.float16: TensorProto.FLOAT16, np.float32: TensorProto.FLOAT, np.float64: TensorProto.DOUBLE}

@@ -12,9 +12,9 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
 DOMAIN = "mct_quantizers"

@@ -1,4 +1,4 @@
-"""`patterns.multiplied`: which values are computed from constants alone, and which are integers as floats."""
+"""`patterns.arithmetic_operands`: which values are computed from constants alone, and which are integers as floats."""
 
 import sys
 from itertools import pairwise
@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.onnx_io.importer import import_model
-from qdialect.patterns.multiplied import Constants, Integers
+from qdialect.patterns.arithmetic_operands import Constants, Integers
 
 
 def computed(first: str, length: int) -> list[SSAValue]:

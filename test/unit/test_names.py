@@ -14,11 +14,11 @@ import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError
+from qdialect.evaluation.session import run
 from qdialect.ir.names import location, names_in, node_name, settle_names, tensor_name, wish
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
-from qdialect.patterns.pairs import name_parameters
+from qdialect.patterns.qdq_writer import name_parameters
 
 MARK = b"zz-mark-zz"
 

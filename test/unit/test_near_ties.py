@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from qdialect import numerics
+from qdialect.evaluation.session import run
 from qdialect.numerics.near_ties import Rounding, faithful_ratios, faithful_rounding
-from qdialect.oracle.session import run
 
 Ints = npt.NDArray[np.int64]
 LOW, HIGH = -128, 127

@@ -11,7 +11,7 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 from qdialect.transforms.raise_opset import RaiseOpsetPass
 
 # opset, op, attributes, further inputs, shape of the first

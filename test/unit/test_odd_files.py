@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 F, B = TensorProto.FLOAT, TensorProto.BOOL
 node, info = helper.make_node, helper.make_tensor_value_info

@@ -10,7 +10,7 @@ import pytest
 from onnx import parser
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>'
 X = np.linspace(-9, 9, 12, dtype=np.float32).reshape(3, 4)

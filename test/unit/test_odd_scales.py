@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from test_default_session import LEVELS, run
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 

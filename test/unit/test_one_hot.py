@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
 
 NUMBERS = np.array([[0, 6, -7, 3, -1], [7, 100, -8, 2, 5]])
 """Within the depth of 7, from the end, and beyond on both sides."""

@@ -12,13 +12,13 @@ import pytest
 from onnx import helper, numpy_helper
 
 import qdialect
-from qdialect.calibration.annotations import annotate
-from qdialect.calibration.placement import Placement, place
-from qdialect.calibration.profiling import Profiler
-from qdialect.compiler.candidates import Candidates, Finished
-from qdialect.compiler.trials import NO_GAIN, NO_LOSS, Choice
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.placement.annotations import annotate
+from qdialect.quantizer.placement.placement import Placement, place
+from qdialect.quantizer.search.candidates import Candidates, Finished
+from qdialect.quantizer.search.trials import NO_GAIN, NO_LOSS, Choice
+from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of
 

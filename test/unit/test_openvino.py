@@ -12,7 +12,7 @@ import pytest
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle import session as oracle
+from qdialect.evaluation import session as oracle
 
 pytest.importorskip("openvino", reason="OpenVINO is not installed: pip install '.[openvino]'")
 

@@ -10,8 +10,8 @@ from onnx import helper, numpy_helper
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.opsets import MAX_IR_VERSION, MAX_OPSET, newest_known, newest_run
-from qdialect.oracle.session import run
 
 
 def write(path: Path, op: str, opset: int, ir: int, **attributes: Any) -> Path:

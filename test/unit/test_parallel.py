@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from qdialect.oracle import parallel as module
-from qdialect.oracle.parallel import parallel_map
+from qdialect.evaluation import parallel as module
+from qdialect.evaluation.parallel import parallel_map
 
 
 @pytest.fixture(params=[1, 2, 8])

@@ -20,12 +20,14 @@ from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.onnx_io.sizes import MOST, _is_small
-from qdialect.patterns import casts, computing, placement
+from qdialect.patterns import cast_normal_form as placement
+from qdialect.patterns import casts
+from qdialect.patterns import constant_folding as computing
 from qdialect.patterns.affine import _scaled
 from qdialect.patterns.affine_kernels import _row, _stays
-from qdialect.patterns.boundaries import _expressible, yields_only
-from qdialect.patterns.halves import _of_half
+from qdialect.patterns.half_precision_casts import _of_half
 from qdialect.patterns.recurrent import pays
+from qdialect.patterns.region_casts import _expressible, yields_only
 from qdialect.promises import sizes
 from qdialect.promises.affine import AffineMap
 from qdialect.reasons import Blocked

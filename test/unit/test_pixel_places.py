@@ -9,8 +9,8 @@ import pytest
 from onnx import TensorProto
 from onnx_models import onnx_model
 
+from qdialect.evaluation.session import run
 from qdialect.numerics.pixels import coordinates, interpolation, nearest_pixels, size_factor
-from qdialect.oracle.session import run
 
 MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 RULES = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")

@@ -14,16 +14,16 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.calibration.annotations import annotate, range_of
-from qdialect.calibration.cut import Cut
-from qdialect.calibration.expected import Costing, Expected, elements_of
-from qdialect.calibration.observer import value_names
-from qdialect.calibration.placement import DEQUANTIZE, QUANTIZE, Placement, place
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.evaluation.session import run
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
+from qdialect.quantizer.placement.annotations import annotate, range_of
+from qdialect.quantizer.placement.cut import Cut
+from qdialect.quantizer.placement.op_costs import Costing, Expected, elements_of
+from qdialect.quantizer.placement.placement import DEQUANTIZE, QUANTIZE, Placement, place
+from qdialect.quantizer.statistics.observer import value_names
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
 from qdialect.transforms.infer_shapes import InferShapesPass

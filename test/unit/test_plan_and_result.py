@@ -13,8 +13,8 @@ from onnx import helper, numpy_helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.compiler.quantize import Quantized
-from qdialect.oracle.session import session
+from qdialect.evaluation.session import session
+from qdialect.quantizer.quantize import Quantized
 
 CHANNELS, SIZE, LAYERS, SAMPLES = 32, 14, 4, 10
 INTEGER = {"QLinearConv", "ConvInteger", "QLinearMatMul", "MatMulInteger", "QGemm", "MatMulIntegerToFloat"}

@@ -13,9 +13,9 @@ from xdsl.ir import Operation
 
 import qdialect
 from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.evaluation import session as oracle
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.ir.names import location, node_name
-from qdialect.oracle import session as oracle
 from qdialect.patterns.convolution.conversions import WriteAsPointwise
 
 CASES = {

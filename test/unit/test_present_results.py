@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 HEADS, SIZE, STEPS, PAST = 2, 4, 3, 2
 

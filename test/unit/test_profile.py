@@ -14,15 +14,15 @@ from onnx import helper, numpy_helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.processes import Workers
-from qdialect.calibration.profile import Profile, load_profile
-from qdialect.calibration.profiling import Profiler
-from qdialect.calibration.ranges import find_range
-from qdialect.calibration.statistics import BINS, Statistics
-from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.errors import UserError
+from qdialect.evaluation.parallel import available_cores
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.parallel import available_cores
+from qdialect.quantizer.statistics.processes import Workers
+from qdialect.quantizer.statistics.profile import Profile, load_profile
+from qdialect.quantizer.statistics.profiling import Profiler
+from qdialect.quantizer.statistics.ranges import find_range
+from qdialect.quantizer.statistics.statistics import BINS, Statistics
+from qdialect.quantizer.statistics.workers import add_with_cluster, add_with_workers
 from qdialect.transforms.insert_casts import bounds_of, elements_of
 
 Array = npt.NDArray[Any]
@@ -224,7 +224,7 @@ def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = samples()
     whole = Profiler(module())
     whole.add([{"x": x}])
-    monkeypatch.setattr("qdialect.calibration.workers.PART", 8 * x[0].nbytes)
+    monkeypatch.setattr("qdialect.quantizer.statistics.workers.PART", 8 * x[0].nbytes)
     shared = Profiler(module())
     add_with_workers(shared, ({"x": x[k : k + 3]} for k in range(0, 64, 3)), 2, 1 << 30, lambda count: None)
     assert shared.profile.to_bytes() == whole.profile.to_bytes()
@@ -239,7 +239,7 @@ def test_there_are_no_more_workers_than_cores(monkeypatch: pytest.MonkeyPatch) -
         counts.append(count)
         return Workers(1)
 
-    monkeypatch.setattr("qdialect.calibration.workers.Workers", pool)
+    monkeypatch.setattr("qdialect.quantizer.statistics.workers.Workers", pool)
     add_with_workers(Profiler(module()), [], 100_000, 1 << 30, lambda count: None)
     assert counts == [available_cores()]
 

@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.dialects.schemas import snapshot
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import run
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import FILLING, LAYOUT

@@ -16,10 +16,10 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.calibration.gptq import gptq
-from qdialect.calibration.layers import Layer
 from qdialect.cli import main
 from qdialect.errors import UserError
+from qdialect.quantizer.rounding.gptq import gptq
+from qdialect.quantizer.rounding.layers import Layer
 
 Array = npt.NDArray[Any]
 CHANNELS = 64
@@ -94,7 +94,7 @@ def test_the_same_bytes_again(folder: Path) -> None:
 def test_the_same_bytes_on_any_number_of_cores(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ("--data", str(folder / "data.npz"))
     for cores in (1, 2, 5):
-        monkeypatch.setattr("qdialect.oracle.parallel.cores", lambda cores=cores: cores)
+        monkeypatch.setattr("qdialect.evaluation.parallel.cores", lambda cores=cores: cores)
         assert (
             quantize(folder, f"{cores}.onnx", *data, "--save-profile", str(folder / f"{cores}.profile")) == 0
         )
@@ -119,7 +119,7 @@ def test_what_is_best_by_chance_is_not_the_result(
     def doubt(*_: object) -> float:
         return 99.0
 
-    monkeypatch.setattr("qdialect.calibration.samples.Noise.doubt", doubt)
+    monkeypatch.setattr("qdialect.quantizer.statistics.samples.Noise.doubt", doubt)
     done = qdialect.quantize(
         folder / "float.onnx", str(folder / "data.npz"), range="minmax", rounding=rounding
     )
@@ -134,7 +134,7 @@ def test_each_layer_is_rounded_by_gptq_once(folder: Path, monkeypatch: pytest.Mo
         rounded.append(layer.rows_shape[2])
         return gptq(layer, *arguments, **named)
 
-    monkeypatch.setattr("qdialect.calibration.gptq.gptq", counting)
+    monkeypatch.setattr("qdialect.quantizer.rounding.gptq.gptq", counting)
     assert quantize(folder, "once.onnx", "--data", str(folder / "data.npz")) == 0
     assert rounded == [9 * CHANNELS] * 3
 

@@ -14,7 +14,7 @@ from onnx_models import onnx_model
 from recurrent_training import GATES, train
 
 from qdialect.cli import main
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 Array = npt.NDArray[Any]
 STEPS, INPUTS, HIDDEN, CLASSES = 8, 24, 64, 5

@@ -8,8 +8,8 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 
 from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.evaluation import session as oracle
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle import session as oracle
 from qdialect.transforms.fold_constants import FoldConstantsPass
 
 RANDOM = np.random.default_rng(5)

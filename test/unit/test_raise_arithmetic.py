@@ -10,10 +10,11 @@ import pytest
 from onnx_models import onnx_model
 
 from graphs.structure import difference
-from qdialect.compiler.compilation import compile, run_passes
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
+from qdialect.rewriting.manager import run_passes
 from qdialect.transforms import get_all_passes
 
 Constants = dict[str, "np.ndarray | float"]

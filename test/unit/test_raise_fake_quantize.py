@@ -13,9 +13,9 @@ import pytest
 
 import qdialect
 from graphs.structure import difference
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
 QONNX, OPENVINO = "qonnx.custom_op.general", "org.openvinotoolkit"

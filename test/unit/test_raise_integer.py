@@ -8,10 +8,10 @@ import onnx.helper as oh
 import pytest
 from onnx_models import onnx_model
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.rewriting.remarks import remarks_of
 
 RNG = np.random.default_rng(5)

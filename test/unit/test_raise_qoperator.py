@@ -11,10 +11,11 @@ import onnx.numpy_helper as onh
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.compiler.compilation import compile, run_passes
+from qdialect.api import compile
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
+from qdialect.rewriting.manager import run_passes
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
 

@@ -8,7 +8,7 @@ import random_graphs
 from graphs import files
 from graphs.children import Ended, results
 from graphs.quantized import any_case, odd_case, random_case, with_open_sizes
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 COUNT = 30
 FOUND_BUGS = (12, 13, 14, 27, 53, 74, 118, 145)

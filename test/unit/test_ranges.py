@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.compiler.verdict import verdict_lines
-from qdialect.oracle import session
+from qdialect.evaluation import session
+from qdialect.report.verdict import verdict_lines
 
 node = helper.make_node
 NOT_NEGATIVE: dict[str, list[onnx.NodeProto]] = {

@@ -18,10 +18,10 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.evaluation.session import run
 from qdialect.ir.values import real_constant
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import import_domains
-from qdialect.oracle.session import run
 from qdialect.transforms.decompose import DecomposePass
 from qdialect.transforms.fold_constants import FoldConstantsPass
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass

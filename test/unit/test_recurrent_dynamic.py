@@ -12,9 +12,9 @@ from xdsl.dialects.func import ReturnOp
 
 import qdialect
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.evaluation.session import run
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.opsets import import_domains
-from qdialect.oracle.session import run
 from qdialect.transforms.decompose import DecomposePass
 from qdialect.transforms.infer_shapes import InferShapesPass
 from qdialect.transforms.quantize_recurrent import QuantizeRecurrentPass

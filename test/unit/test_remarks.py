@@ -10,9 +10,9 @@ from onnx import TensorProto, helper, numpy_helper, save
 from test_verdict import PRODUCTS, write
 
 from qdialect.cli import main
-from qdialect.compiler.entries import TOOLS, advice, entries, entry
 from qdialect.errors import UserError
 from qdialect.reasons import Blocked
+from qdialect.report.explanations import TOOLS, advice, entries, entry
 
 ROOT = Path(__file__).parents[2]
 

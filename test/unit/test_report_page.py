@@ -15,11 +15,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.page.data import Circumstances, TensorNoise, report_data
-from qdialect.compiler.page.html import write_html
-from qdialect.compiler.report import Report
 from qdialect.measuring import timing
 from qdialect.measuring.profiling import seconds_by_node
+from qdialect.report.page.data import Circumstances, TensorNoise, report_data
+from qdialect.report.page.html import write_html
+from qdialect.report.report import Report
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())

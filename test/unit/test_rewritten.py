@@ -12,7 +12,7 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect import numerics
-from qdialect.oracle import session as oracle
+from qdialect.evaluation import session as oracle
 
 Array = npt.NDArray[Any]
 

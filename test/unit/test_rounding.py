@@ -13,10 +13,17 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.annotations import annotate
-from qdialect.calibration.layers import layer_of
-from qdialect.calibration.observer import Observer, observe_samples, value_names
-from qdialect.calibration.rounding import (
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.errors import UserError
+from qdialect.evaluation.oracle_form import oracle_form
+from qdialect.evaluation.session import session_for
+from qdialect.ir.interface import main_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.placement.annotations import annotate
+from qdialect.quantizer.rounding.layers import layer_of
+from qdialect.quantizer.rounding.rounding import (
     Moments,
     RoundedLayer,
     bias_place,
@@ -27,16 +34,9 @@ from qdialect.calibration.rounding import (
     shifts_of,
     waves_of,
 )
-from qdialect.calibration.sensitivity import Budget, Cause, Site
-from qdialect.calibration.switches import BudgetRunner, OutputRunner, with_switches
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.errors import UserError
-from qdialect.ir.interface import main_of
-from qdialect.onnx_io.exporter import export_model
-from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.form import oracle_form
-from qdialect.oracle.session import session_for
+from qdialect.quantizer.search.noise_ablation import BudgetRunner, OutputRunner, with_switches
+from qdialect.quantizer.search.sensitivity import Budget, Cause, Site
+from qdialect.quantizer.statistics.observer import Observer, observe_samples, value_names
 from qdialect.transforms.insert_casts import InsertCastsPass
 
 RNG = np.random.default_rng(0)
@@ -233,7 +233,7 @@ def test_products_of_many_elements_are_summed_in_parts(monkeypatch: pytest.Monke
     sites = [Site((str(k),), Cause.WEIGHT) for k in range(4)]
     whole, parts = Budget(sites), Budget(sites)
     whole.add(signal, steps)
-    monkeypatch.setattr("qdialect.calibration.sensitivity.TOGETHER", 64)
+    monkeypatch.setattr("qdialect.quantizer.search.sensitivity.TOGETHER", 64)
     parts.add(signal, steps)
     assert parts.noise == pytest.approx(whole.noise)
     assert parts.noise == pytest.approx(

@@ -16,10 +16,10 @@ from guard_cases import full_context
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from qdialect.errors import UserError
+from qdialect.evaluation.feeds import random_feeds
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.feeds import random_feeds
-from qdialect.oracle.session import run
 from qdialect.text.assembly import parse_module, print_module
 
 FLOAT = TensorProto.FLOAT

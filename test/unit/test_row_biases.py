@@ -10,7 +10,7 @@ import pytest
 from onnx import parser
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 # x, weight, what is added
 SHAPES = {

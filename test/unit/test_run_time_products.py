@@ -11,9 +11,9 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
+from qdialect.evaluation import session as oracle
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle import session as oracle
 from qdialect.targets import Target
 from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, TERMS
 from qdialect.transforms.infer_shapes import InferShapesPass

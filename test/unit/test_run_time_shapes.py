@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 node, info = helper.make_node, helper.make_tensor_value_info
 F, I64, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 
 def _model(op: str, x_scale: float, w_scale: float, channels: bool, quantized: bool) -> ModelProto:

@@ -7,7 +7,7 @@ import pytest
 from onnx import parser
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 X = np.random.default_rng(0).normal(size=(5, 5)).astype(np.float32)
 W = "{" + ", ".join(map(str, np.random.default_rng(1).integers(0, 127, 15))) + "}"

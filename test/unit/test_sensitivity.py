@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from qdialect.calibration.sensitivity import Budget, Cause, Site, plan_floats
+from qdialect.quantizer.search.sensitivity import Budget, Cause, Site, plan_floats
 
 
 def budget(powers: dict[str, float], *, seed: int = 0, size: int = 4000) -> Budget:

@@ -11,12 +11,12 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.annotations import annotate
-from qdialect.calibration.observer import Observer, value_names
-from qdialect.calibration.rounding import number_layers, shift_biases
-from qdialect.calibration.sequential import mean_results, products, sequential_shifts
-from qdialect.calibration.switches import OutputRunner
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.placement.annotations import annotate
+from qdialect.quantizer.rounding.rounding import number_layers, shift_biases
+from qdialect.quantizer.rounding.sequential import mean_results, products, sequential_shifts
+from qdialect.quantizer.search.noise_ablation import OutputRunner
+from qdialect.quantizer.statistics.observer import Observer, value_names
 from qdialect.transforms.insert_casts import InsertCastsPass
 
 LAYERS = 5

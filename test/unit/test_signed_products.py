@@ -11,8 +11,8 @@ from onnx_models import onnx_model
 from xdsl.ir import Use
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import run
 from qdialect.transforms.legalize_sums import Source
 
 

@@ -11,8 +11,11 @@ from onnx import helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.observer import Observer, observe_samples
-from qdialect.calibration.smoothing import (
+from qdialect.compiler.options import Options
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.quantize import Calibration, quantize_module
+from qdialect.quantizer.rounding.smoothing import (
     ChannelStatistics,
     ChannelSummary,
     Smoothed,
@@ -21,11 +24,8 @@ from qdialect.calibration.smoothing import (
     groups,
     smooth,
 )
-from qdialect.calibration.switches import OutputRunner
-from qdialect.compiler.options import Options
-from qdialect.compiler.quantize import Calibration, quantize_module
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.search.noise_ablation import OutputRunner
+from qdialect.quantizer.statistics.observer import Observer, observe_samples
 
 CHANNELS = 24
 DRAW = np.random.default_rng(4)

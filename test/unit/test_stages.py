@@ -11,18 +11,18 @@ from xdsl.passes import ModulePass
 
 import qdialect
 from graphs.quantized import random_case
+from qdialect.checking.judging import Finding
+from qdialect.checking.numerics_check import check_passes
 from qdialect.cli import main
-from qdialect.compiler.compilation import compile_as
 from qdialect.compiler.options import Options
 from qdialect.dialects.onnx_types import known_shape
-from qdialect.forms.tosa.site import TosaSite
+from qdialect.evaluation.feeds import fitting_feeds, random_feeds, retyped_feeds
 from qdialect.ir.interface import main_of
-from qdialect.oracle.checking import check_passes
-from qdialect.oracle.feeds import fitting_feeds, random_feeds, retyped_feeds
-from qdialect.oracle.integer import run_integer
-from qdialect.oracle.judging import Finding
+from qdialect.report.compilation import compile_as
 from qdialect.text.upstream import refused
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+from qdialect.upstream.tosa.site import TosaSite
+from qdialect.upstream.tosa_interpreter import run_integer
 
 
 def judged(name: str, *passes: ModulePass) -> Finding | None:

@@ -14,9 +14,9 @@ import onnxruntime
 import pytest
 
 import qdialect
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 
 Array = npt.NDArray[Any]
 RNG = np.random.default_rng(11)

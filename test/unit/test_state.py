@@ -14,12 +14,12 @@ from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
-from qdialect.calibration.state import FeedBack, check_pairs, sequences, stateful
 from qdialect.compiler.options import Options
-from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
-from qdialect.oracle.data import Input
-from qdialect.oracle.feeds import model_inputs
+from qdialect.evaluation.data import Input
+from qdialect.evaluation.feeds import model_inputs
+from qdialect.quantizer.quantize import Calibration, quantize_module
+from qdialect.quantizer.statistics.stateful_models import FeedBack, check_pairs, sequences, stateful
 
 Array = npt.NDArray[Any]
 F4, I8 = np.dtype("f4"), np.dtype("i8")

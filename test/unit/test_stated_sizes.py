@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, parser
 
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
+from qdialect.evaluation.session import session
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import session
 
 SIZE_OF_WINDOWS = "c = Conv(x, w) s = Shape(c) n = Gather(s, b) l = Concat<axis = 0>(n, m) y = Reshape(c, l)"
 CASES: dict[str, tuple[dict[str, list[int]], list[int] | None, str]] = {

@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 Array = npt.NDArray[Any]
 RNG = np.random.default_rng(9)

@@ -14,14 +14,14 @@ from onnx_models import onnx_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.options import Calibration, Options
-from qdialect.compiler.quantize import prepare, quantize_module
 from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.evaluation.session import session
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import session
+from qdialect.quantizer.quantize import prepare, quantize_module
+from qdialect.quantizer.rounding.embedding_tables import quantize_tables, tables_of
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.infer_shapes import InferShapesPass

@@ -18,9 +18,9 @@ from guard_cases import Case, parsed, text
 import qdialect
 from graphs.quantized import random_case
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.promises.linear import Linear
 from qdialect.reasons import ACTIVATION_PER_AXIS
 from qdialect.targets import target, target_names

@@ -13,7 +13,7 @@ import multiprocessing, os, sys, threading
 import numpy as np, onnx
 from onnx import TensorProto as T, helper as h, numpy_helper as nh
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 THREADS, WORK, FOLDER = 32, sys.argv[1], sys.argv[2]
 rng = np.random.default_rng(0)

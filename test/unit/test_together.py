@@ -13,8 +13,8 @@ import random_graphs
 from graphs.quantized import random_case
 from graphs.together import Together
 from qdialect.compiler.options import Options
+from qdialect.evaluation.session import remembered, run
 from qdialect.ir.walking import operations
-from qdialect.oracle.session import remembered, run
 from qdialect.reasons import Blocked
 from qdialect.rewriting.copying import copied
 from qdialect.rewriting.remarks import remarks_of

@@ -10,11 +10,11 @@ from onnx_models import onnx_model
 
 from graphs.quantized import odd_case, random_case
 from graphs.structure import difference
-from qdialect.compiler.compilation import compile
-from qdialect.compiler.quantize import quantize
+from qdialect.api import compile
 from qdialect.ir.names import UniqueNames
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.quantizer.quantize import quantize
 
 FORMS = [
     ("onnxruntime", "qoperator"),

@@ -10,14 +10,14 @@ from onnx.parser import parse_model
 from xdsl.context import Context
 
 from graphs.structure import difference
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.quant import QuantizeOp
+from qdialect.evaluation import session as oracle
 from qdialect.ir.names import result_names
 from qdialect.ir.values import known_array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle import session as oracle
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.fold_casts import FoldCastsPass
 from qdialect.transforms.fuse_quantized import FuseQuantizedPass

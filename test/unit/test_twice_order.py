@@ -7,7 +7,7 @@ from onnx.parser import parse_model
 from xdsl.dialects.builtin import Float16Type
 
 from graphs.quantized import odd_case, random_case
-from qdialect.compiler.compilation import compile
+from qdialect.api import compile
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model

@@ -14,9 +14,9 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect.compiler.options import Options
-from qdialect.compiler.preparing import simplifying
+from qdialect.evaluation import session
 from qdialect.ir.walking import operations
-from qdialect.oracle import session
+from qdialect.quantizer.preparing import simplifying
 
 RNG = np.random.default_rng(5)
 CHANNELS = 8

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from guard_cases import full_context
 
+from qdialect.evaluation import session as oracle
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle import session as oracle
 from qdialect.text.assembly import parse_module
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 from qdialect.transforms.unify_scales import UnifyScalesPass

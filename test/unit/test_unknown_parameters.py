@@ -8,7 +8,7 @@ import pytest
 from onnx import parser
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 X = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
 FUNCTION = """

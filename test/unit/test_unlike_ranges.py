@@ -7,7 +7,7 @@ from onnx import ModelProto
 from onnx_models import onnx_model
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 SIZES = (24, 20)
 

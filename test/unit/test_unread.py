@@ -14,7 +14,7 @@ from onnx.numpy_helper import from_array
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.report import Report
+from qdialect.report.report import Report
 
 RANDOM = np.random.default_rng(3)
 FLOAT = TensorProto.FLOAT

@@ -12,8 +12,8 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect import cli
-from qdialect.compiler.entries import advice
-from qdialect.compiler.layers import Layer
+from qdialect.report.account import Layer
+from qdialect.report.explanations import advice
 
 RNG = np.random.default_rng(7)
 IMAGE = ("Conv", "ConvTranspose")

@@ -7,9 +7,9 @@ from test_default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 import qdialect
 from graphs.structure import difference
+from qdialect.evaluation.session import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import Array
 
 CASES: dict[str, tuple[str, dict[str, Array]]] = {
     # The shape is that of an output alone, which is returned twice.

@@ -13,7 +13,7 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.errors import UserError
-from qdialect.oracle import session
+from qdialect.evaluation import session
 
 node = helper.make_node
 STEP, ZERO = np.float32(0.13), np.int8(-3)

@@ -12,7 +12,7 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
-from qdialect.compiler.verdict import bytes_text, count_text, kinds_text, share_text
+from qdialect.report.verdict import bytes_text, count_text, kinds_text, share_text
 from qdialect.text.reading import read_text
 
 PRODUCTS = 2 * 16 * 6 + 2 * 6 * 5

@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 STORAGE = {
     "i4": (TensorProto.INT4, -8, 7),

@@ -10,10 +10,10 @@ from guard_cases import full_context
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.compiler.provenance import nodes_of
+from qdialect.evaluation.session import run
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import run
 from qdialect.promises.work import Numbers, SumsProducts
+from qdialect.report.provenance import nodes_of
 from qdialect.text.assembly import parse_module
 
 MICROSOFT = "com.microsoft"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from qdialect.calibration.processes import WorkerDied, Workers
-from qdialect.calibration.profile import load_profile
 from qdialect.errors import UserError
+from qdialect.quantizer.statistics.processes import WorkerDied, Workers
+from qdialect.quantizer.statistics.profile import load_profile
 
 PROGRAM = """
 import os, sys, threading, time
@@ -31,7 +31,7 @@ def rows(count, seconds=0.0):
         yield {"x": rng.normal(size=(32, 8)).astype(np.float32)}
 
 import qdialect
-import qdialect.calibration.workers as workers
+import qdialect.quantizer.statistics.workers as workers
 workers.PART = 4096
 workers.available_cores = lambda: 2
 """.replace("WEIGHT", ", ".join(str(k % 7 - 3) for k in range(32)))

@@ -18,12 +18,12 @@ from xdsl.context import Context
 from xdsl.parser import Parser
 
 from qdialect import numerics
+from qdialect.checking.functions import check_functions
+from qdialect.checking.numerics_check import BeyondClass
 from qdialect.cli.opt import main as opt
 from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline
 from qdialect.dialects.quant import UniformType
 from qdialect.forms import storage
-from qdialect.oracle.checking import BeyondClass
-from qdialect.oracle.functions import check_functions
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.padding import AddsPadding
 from qdialect.transforms import fold_batch_norm, fold_scales, legalize, rescale_bias

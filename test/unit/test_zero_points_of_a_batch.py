@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 D, K, N = 3, 4, 5
 

@@ -8,7 +8,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import qdialect
-from qdialect.oracle.session import run
+from qdialect.evaluation.session import run
 
 Array = np.ndarray[Any, Any]
 FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import Float32Type
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import Storage, UniformType
+from qdialect.forms.kernel_substitutes import AsConvolution
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.pointwise import AsPointwise
-from qdialect.forms.rewritten import AsConvolution
 from qdialect.ir.names import tensor_name
 from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
-from qdialect.patterns.targeted import ForTarget
+from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.kernels import Kernels, Rows
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, unblocked

@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset, promise_
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.place import insert_before, remove
+from qdialect.ir.insertion import insert_before, remove
 from qdialect.ir.values import constant, constant_array, rank_of
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, sums

@@ -14,8 +14,8 @@ from xdsl.traits import IsTerminator
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of, known_element, onnx_element, shape_of, with_element
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.insertion import block_of
 from qdialect.ir.names import QUANTIZED, location, node_name, wish
-from qdialect.ir.place import block_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import UNFOLDED, dequantize_type, quantize_type, written_dequantize

@@ -9,8 +9,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.insertion import insert_before
 from qdialect.ir.names import location, wish
-from qdialect.ir.place import insert_before
 from qdialect.ops.generated import op_named
 
 

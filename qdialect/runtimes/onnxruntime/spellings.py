@@ -7,9 +7,9 @@ from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
-from qdialect.forms.identical import Spelled
+from qdialect.forms.exact_equivalents import Spelled
 from qdialect.forms.table import form_of
-from qdialect.ir.place import insert_before, remove
+from qdialect.ir.insertion import insert_before, remove
 from qdialect.ir.values import is_constant
 from qdialect.ops.generated import op_named
 from qdialect.targets import Target

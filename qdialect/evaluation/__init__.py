@@ -1,0 +1,1 @@
+"""The oracle: modules, and constants, evaluated in sessions of onnxruntime with optimization off."""

@@ -1,1 +1,0 @@
-"""Lowering of operations to TOSA's integer profile."""

@@ -1,0 +1,1 @@
+"""Float models in: statistics, placement of casts, rounding of weights, and the search over them."""

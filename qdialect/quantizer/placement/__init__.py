@@ -1,0 +1,1 @@
+"""Where quantization pays: a minimum cut of the graph by the target's costs."""

@@ -1,0 +1,1 @@
+"""The search for the best quantized model: candidates, built and compared on held-out samples."""

@@ -1,0 +1,220 @@
+"""
+`--weights int4`, weight-only quantization: weights of matrix products in 4 bits, a scale per block, float activations.
+
+Codes are rounded by GPTQ if there are samples and held-out ones confirm it, else to nearest. Layers of much noise stay
+in float if a limit asks for it. The target's passes turn the DequantizeLinear that is written here into MatMulNBits or
+another kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.errors import UserError
+from qdialect.ir.build import constant_op
+from qdialect.ir.insertion import insert_before
+from qdialect.ir.interface import main_of
+from qdialect.ir.names import called, location, value_name
+from qdialect.ir.values import known_array
+from qdialect.ops.generated import op_named
+from qdialect.promises.weight_only import WeightOnly
+from qdialect.quantizer.rounding.gptq import blocked_codes
+from qdialect.quantizer.rounding.hessian import divided
+from qdialect.quantizer.rounding.layers import Array, Float64, known_layer, layer_of
+from qdialect.quantizer.rounding.rounding import layer_number, number_layers, observed_waves
+from qdialect.quantizer.statistics.profile import Profile
+from qdialect.quantizer.statistics.samples import Row
+from qdialect.reasons import Blocked
+from qdialect.rewriting.journal import is_kept
+
+OPSET = 21
+"""First opset whose DequantizeLinear has blocks and 4-bit integers."""
+LOW, HIGH = -8, 7
+BLOCK = 32
+SIZES = (16, 32, 64, 128, 256)
+"""Block sizes of MatMulNBits."""
+
+
+@dataclass(frozen=True)
+class WeightFormat:
+    """Format of quantized weights: the value of `--weights`."""
+
+    bits: int = 8
+    block: int = BLOCK
+    """Number of summed elements that share a scale, in 4 bits."""
+
+
+def parse_weights(text: str) -> WeightFormat:
+    """`int8`, `int4` or `int4,block=N`. UserError for anything else."""
+    if text == "int8":
+        return WeightFormat()
+    match = re.fullmatch(r"int4(?:,block=(\d+))?", text)
+    if match is None:
+        raise UserError(f"'{text}' is not a type of weights", "say int8, int4 or int4,block=32")
+    block = int(match[1] or BLOCK)
+    if block not in SIZES:
+        raise UserError(f"{block} is not a block size", f"choose from {', '.join(map(str, SIZES))}")
+    return WeightFormat(4, block)
+
+
+@dataclass(frozen=True)
+class RoundedBlocks:
+    """A weight in blocks."""
+
+    name: str
+    """The name of its layer."""
+    codes: Array
+    scales: Array
+    said: str
+    """How it was rounded, as the log says it."""
+    noise: float
+    """Noise of the layer's result on samples, relative to its signal; of the weight's elements without samples."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.said}"
+
+
+def round_weights(
+    module: ModuleOp,
+    profile: Profile,
+    rows: Sequence[Row],
+    block: int,
+    *,
+    memory: int,
+    rounding: str | None = None,
+    show: Callable[[str], None] = lambda text: None,
+) -> dict[int, RoundedBlocks]:
+    """
+    The weights of a float module's matrix products in 4 bits, by the number of the layer; kept ones are left out.
+
+    The module is of opset 21 or newer. rows: samples that steer the rounding; none: to nearest. rounding: `nearest` or
+    `gptq`; None: that which is better on held-out samples.
+    """
+    layers = {n: op for n, op in number_layers(module).items() if _has_kernel(op)}
+    done: dict[int, RoundedBlocks] = {}
+    for wave, moments in observed_waves(module, layers, profile, rows, memory, show):
+        for number, op in wave.items():
+            steering, judging = moments.steering[number], moments.judging[number]
+            is_whole = steering.parts == 1 or (steering.size % block == 0)
+            seen = steering.matrix() if steering.count and is_whole else None
+            judge = judging.matrix() if judging.count else seen
+            done[number] = _round_one(op, seen, judge, block, rounding)
+    return done
+
+
+def write_weights(module: ModuleOp, rounded: Mapping[int, RoundedBlocks], block: int) -> None:
+    """Write weights as constants in blocks, into the module that they were rounded for or a clone of it."""
+    for op in list(main_of(module).body.block.ops):
+        number = layer_number(op)
+        if isinstance(op, OnnxOp) and number is not None and number in rounded:
+            one = rounded[number]
+            _write(op, known_layer(op).output_axis or 0, one.codes, one.scales, block)
+
+
+def fewest_kept(
+    rounded: Mapping[int, RoundedBlocks], loss: Callable[[Mapping[int, RoundedBlocks]], float], most: float
+) -> tuple[dict[int, RoundedBlocks], float]:
+    """
+    The weights without those of the layers of most noise, as few as the limit `most` of `loss` asks for, and the loss.
+    """
+    order = sorted(rounded, key=lambda number: -rounded[number].noise)
+
+    def left(count: int) -> dict[int, RoundedBlocks]:
+        return {number: rounded[number] for number in rounded if number not in order[:count]}
+
+    seen = {0: loss(rounded)}
+    low, high = 0, 0 if seen[0] <= most else len(order)
+    while low < high:
+        middle = (low + high) // 2
+        seen[middle] = seen.get(middle, 0.0) or loss(left(middle))
+        low, high = (low, middle) if seen[middle] <= most else (middle + 1, high)
+    return left(high), seen[high] if high in seen else loss(left(high))
+
+
+def _has_kernel(op: OnnxOp) -> bool:
+    """True if a weight-only kernel computes the op."""
+    promise, layer = op.get_trait(WeightOnly), layer_of(op)
+    if is_kept(op):
+        return False
+    if promise is None or layer is None or isinstance(promise.guard(op), Blocked):
+        return False
+    return layer.rows_shape[0] == 1 and len(layer.weight_shape) == 2
+
+
+def _nearest(rows: Array, block: int) -> tuple[Array, Array]:
+    codes, scales = (
+        np.empty(rows.shape, np.int8),
+        np.empty((rows.shape[0], -(-rows.shape[1] // block)), np.float32),
+    )
+    for b in range(scales.shape[1]):
+        part = rows[:, b * block : (b + 1) * block]
+        reach = np.abs(part).max(axis=1) / HIGH
+        scales[:, b] = np.where(reach > 0, reach, 1.0)
+        codes[:, b * block : (b + 1) * block] = numerics.quantize(
+            part, scales[:, b, None], 0, LOW, HIGH, np.int8
+        )
+    return codes, scales
+
+
+def _error(rows: Array, codes: Array, scales: Array, block: int, hessian: Float64) -> float:
+    real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
+    return _energy(rows.astype(np.float64) - real, hessian)
+
+
+def _energy(rows: Float64, hessian: Float64) -> float:
+    """The energy of the products of rows with samples of that Hessian."""
+    parts = divided(rows[None], len(hessian))
+    return float(np.einsum("gnk,gnk->", parts @ hessian, parts))
+
+
+def _error_of_elements(rows: Array, codes: Array, scales: Array, block: int) -> float:
+    real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
+    return float(np.square(rows - real).sum() / max(float(np.square(rows).sum()), 1e-300))
+
+
+def _round_one(
+    op: OnnxOp, seen: Float64 | None, judge: Float64 | None, block: int, rounding: str | None
+) -> RoundedBlocks:
+    layer, weight = known_layer(op), known_array(op.operands[1])
+    rows = layer.rows(weight)[0]
+    codes, scales = _nearest(rows, block)
+    said = "to nearest"
+    if seen is None or judge is None:
+        return RoundedBlocks(called(op), codes, scales, said, _error_of_elements(rows, codes, scales, block))
+    plain = left = _error(rows, codes, scales, block, judge)
+    if rounding != "nearest":
+        others = blocked_codes(rows, seen, block, LOW, HIGH, np.int8)
+        better = _error(rows, *others, block, judge)
+        if better < plain or rounding == "gptq":
+            (codes, scales), left = others, better
+            gain = 10 * np.log10(max(plain, 1e-300) / max(better, 1e-300))
+            said = f"by GPTQ, {gain:.1f} dB better than to nearest"
+    signal = _energy(rows.astype(np.float64), judge)
+    return RoundedBlocks(called(op), codes, scales, said, left / max(signal, 1e-300))
+
+
+def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int) -> None:
+    """Replace the weight by a DequantizeLinear of constants."""
+    stored, steps = (codes, scales) if output_axis == 0 else (codes.T, scales.T)
+    value = op.operands[1]
+    name = value_name(value)
+    constants: list[ConstantOp] = []
+    for array, suffix in ((stored.astype(ml_dtypes.int4), "int4"), (steps, "scales")):
+        new = constant_op(np.ascontiguousarray(array), f"{name}_{suffix}" if name else "")
+        constants.append(new)
+    attributes = {"axis": int_attr(1 - output_axis), "block_size": int_attr(block)}
+    inputs: list[SSAValue | None] = [constants[0].results[0], constants[1].results[0]]
+    real = op_named("", "DequantizeLinear").build(inputs, [value.type], attributes)
+    real.location = location("", [f"{name}_dequantized" if name else ""])
+    insert_before(op, *constants, real)
+    op.operands[1] = real.results[0]

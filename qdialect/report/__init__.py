@@ -1,0 +1,1 @@
+"""The account of a compilation: layers and why they are in float, the verdict, the page."""

@@ -1,0 +1,1 @@
+"""Ops as linalg on tensors, by `lower-to-linalg`."""

@@ -1,0 +1,1 @@
+"""Ops in the integer profile of TOSA, by `lower-to-tosa`."""
