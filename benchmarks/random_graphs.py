@@ -43,8 +43,8 @@ from graphs import files
 from graphs.children import Ended, Report, results
 from graphs.noise import LEAST, Outcome, energies, indices, same, sqnr
 from graphs.quantized import Case, any_case, odd_case, random_case, with_open_sizes
+from graphs.shared_prefix import Together
 from graphs.structure import difference, first_change
-from graphs.together import Together
 from qdialect.compiler.options import Options
 from qdialect.errors import UserError
 from qdialect.evaluation.session import Array, remembered, run

@@ -13,7 +13,7 @@ import numpy as np
 from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from graphs.drawing import Array, f32
-from graphs.odd import halved, lowered, not_finite
+from graphs.edge_cases import halved, lowered, not_finite
 from qdialect.evaluation.session import run
 
 T = TypeVar("T")

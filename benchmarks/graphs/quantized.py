@@ -30,13 +30,13 @@ from graphs.drawing import (
     parameter_names,
     parameters_of,
 )
+from graphs.edge_cases import ODD, ROWS_ALONE, changed, odd_shapes
 from graphs.forms import FORMS
-from graphs.more_ops import MORE
-from graphs.odd import ODD, ROWS_ALONE, changed, odd_shapes
+from graphs.indexing_ops import MORE
 from graphs.ops import OPS, Draw
 from graphs.products import PRODUCTS
+from graphs.rare_ops import WIDE
 from graphs.tables import TABLES
-from graphs.wide import WIDE
 
 SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
 MAX_ELEMENTS = 3000
@@ -99,7 +99,7 @@ def runs(model: ModelProto, feeds: Mapping[str, Array]) -> bool:
 
 
 def odd_case(seed: int) -> Case:
-    """The model and inputs of a seed, with what `graphs.odd` has; the first that onnxruntime runs."""
+    """The model and inputs of a seed, with what `graphs.edge_cases` has; the first that onnxruntime runs."""
     for attempt in range(50):
         d = Drawing((seed, attempt), forms=(seed + attempt) % 4 != 3)
         ops = OPS + FORMS + MORE + WIDE + 3 * ODD if d.forms else OPS + WIDE + ODD

@@ -10,7 +10,7 @@ from graphs.drawing import Drawing, Value, f32
 from graphs.forms import MICROSOFT
 from graphs.ops import Draw
 from graphs.products import scale_of
-from graphs.wide import condition
+from graphs.rare_ops import condition
 
 ROWS = 7
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import random_graphs
 from graphs.quantized import random_case
-from graphs.together import Together
+from graphs.shared_prefix import Together
 from qdialect.compiler.options import Options
 from qdialect.evaluation.session import remembered, run
 from qdialect.ir.walking import operations

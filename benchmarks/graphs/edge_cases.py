@@ -13,7 +13,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from graphs.drawing import Array, Drawing, Value, f32
 from graphs.forms import dynamic_product, integer_product, qlinear_conv, qlinear_mat_mul
-from graphs.more_ops import q_gemm
+from graphs.indexing_ops import q_gemm
 from graphs.ops import (
     Draw,
     conv,
@@ -27,7 +27,7 @@ from graphs.ops import (
     reshape,
     transpose,
 )
-from graphs.wide import packed_weight, recurrent
+from graphs.rare_ops import packed_weight, recurrent
 
 # --- ops
 
