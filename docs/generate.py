@@ -206,7 +206,7 @@ def _session_rules() -> list[str]:
         "`openvino` or `generic` has no guards: to run a QDQ graph in onnxruntime, ask for `--target onnxruntime",
         "--form qdq`.",
         "",
-        "`test/unit/test_session_rules.py` leaves out each rule: it fails if onnxruntime needs it no more.",
+        "`test/unit/runtimes/onnxruntime/test_rules.py` leaves out each rule: it fails if it is no longer needed.",
         "",
         "| rule | what a session does | guard | seen in | reported |",
         "|---|---|---|---|---|",

@@ -3,8 +3,8 @@ The table of what sessions of onnxruntime do wrongly, refuse, or make slower as 
 the guard that prevents it. A guard changes no number: it is a Sum of one operand, a pair of casts of the type that is
 there already, or another form of equal results.
 
-`test/unit/test_session_rules.py` runs the installed onnxruntime with each rule left out: where nothing is lost any
-more, it fails, and the rule may go.
+`test/unit/runtimes/onnxruntime/test_rules.py` runs the installed onnxruntime with each rule left out: where nothing is
+lost any more, it fails, and the rule may go.
 
 Before it fuses, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither signedness
 nor a clamp separates an op from its quantize.

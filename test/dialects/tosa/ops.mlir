@@ -1,6 +1,6 @@
 // RUN: ROUNDTRIP
 
-// What the integer profile has: test_tosa_verifier.py gives this file to upstream's validators, where they are.
+// What the integer profile has: test/unit/upstream/tosa_dialect/test_checks.py gives this file to upstream's validators, where they are.
 
 // CHECK-LABEL: func.func @case0(
 // CHECK: "tosa.conv2d"

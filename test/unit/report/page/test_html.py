@@ -1,0 +1,314 @@
+"""`--report`: its JSON keeps the schema, its page shows the data and asks nobody for anything."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.cli import main
+from qdialect.measuring import timing
+from qdialect.measuring.profiling import seconds_by_node
+from qdialect.report.page.data import Circumstances, TensorNoise, report_data
+from qdialect.report.page.html import write_html
+from qdialect.report.report import Report
+
+ROOT = Path(__file__).parents[4]
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+EXAMPLE = str(ROOT / "examples" / "digits_qdq.onnx")
+PYTHON_TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
+    "number": (int, float), "integer": int,
+}  # fmt: skip
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def breaks(value: Any, schema: dict[str, Any], where: str = "report") -> list[str]:
+    """Where a value breaks a schema, as far as ours use JSON Schema."""
+    if "$ref" in schema:
+        return breaks(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], where)
+    allowed = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    fits = any(isinstance(value, PYTHON_TYPES[t]) for t in allowed)
+    if not fits or (isinstance(value, bool) and "boolean" not in allowed):
+        return [f"{where} is no {schema['type']}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{where} is {value!r}"]
+    errors: list[str] = []
+    if isinstance(value, dict):
+        known, others = schema.get("properties", {}), schema["additionalProperties"]
+        errors += [f"{where} has no {name}" for name in schema.get("required", ()) if name not in value]
+        for name, one in value.items():
+            if name not in known and not others:
+                errors.append(f"{where} has {name}, which the schema has not")
+            else:
+                errors += breaks(one, known.get(name, others), f"{where}.{name}")
+    elif isinstance(value, list):
+        errors += [
+            line for k, one in enumerate(value) for line in breaks(one, schema["items"], f"{where}[{k}]")
+        ]
+    return errors
+
+
+def plain(report: Report, around: Circumstances | None = None) -> dict[str, Any]:
+    """The report's data as a reader of the JSON finds it."""
+    return json.loads(json.dumps(report_data(report, around or Circumstances())))
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return qdialect.compile(qdialect.load(EXAMPLE))
+
+
+def branching(tmp_path: Path) -> str:
+    """If(c, MatMul(Relu(x), w), x): nodes in a subgraph that take what is outside, and an input handed through."""
+    wide = [5, 3]
+    then = helper.make_graph(
+        [helper.make_node("MatMul", ["r", "w"], ["m"], "inside")],
+        "then", [], [helper.make_tensor_value_info("m", TensorProto.FLOAT, wide)],
+        [numpy_helper.from_array(np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3), "w")],
+    )  # fmt: skip
+    other = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["i"], "same")],
+        "else", [], [helper.make_tensor_value_info("i", TensorProto.FLOAT, wide)],
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], "above"),
+        helper.make_node("If", ["c"], ["y"], "choice", then_branch=then, else_branch=other),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, wide),
+    ]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, wide) for name in ("y", "x")]
+    graph = helper.make_graph(nodes, "g", inputs, outputs)
+    path = str(tmp_path / "branching.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "tensorrt"}, {"form": "integer"}], ids=str)
+def test_json_keeps_the_schema(options: dict[str, Any]):
+    report = qdialect.compile(qdialect.load(EXAMPLE), **options)
+    tensor = report.layers[0].outputs[0].name
+    around = Circumstances(
+        seconds={report.account.nodes[0].name: 2e-6}, noise={tensor: TensorNoise(41.5, 0.75)}
+    )
+    data = plain(report, around)
+    assert not breaks(data, SCHEMA)
+    assert data["layers"][0]["noise"] == {"sqnr_db": 41.5, "steps": 0.75}
+    assert data["nodes"][0]["seconds"] == 2e-6
+
+
+def test_a_schema_is_held_against_what_it_says(report: Report):
+    data = plain(report)
+    data["layers"][0] |= {"node": 3, "other": ""}
+    del data["form"]
+    assert breaks(data, SCHEMA) == [
+        "report has no form",
+        "report.layers[0].node is no string",
+        "report.layers[0] has other, which the schema has not",
+    ]
+
+
+def test_nodes_and_edges_are_those_of_the_file(tmp_path: Path):
+    module = qdialect.load(EXAMPLE)
+    data = plain(qdialect.compile(module))
+    path = str(tmp_path / "o.onnx")
+    qdialect.save(module, path)
+    graph = onnx.load(path).graph
+    assert [(n["name"], n["operator"]) for n in data["nodes"]] == [(n.name, n.op_type) for n in graph.node]
+    wanted = {
+        (k, m)
+        for k, maker in enumerate(graph.node)
+        for m, taker in enumerate(graph.node)
+        if set(maker.output) & set(taker.input)
+    }
+    assert {tuple(edge) for edge in data["edges"]} == wanted
+    assert [one["tensor"]["name"] for one in data["inputs"]] == [value.name for value in graph.input]
+    assert [one["tensor"]["name"] for one in data["outputs"]] == [value.name for value in graph.output]
+
+
+def test_each_node_is_of_the_kind_that_its_file_says(tmp_path: Path):
+    """By onnx's own inference: 20 nodes and more."""
+    module = qdialect.load(EXAMPLE)
+    data = plain(qdialect.compile(module))
+    path = str(tmp_path / "o.onnx")
+    qdialect.save(module, path)
+    graph = onnx.shape_inference.infer_shapes(onnx.load(path)).graph
+    types = {v.name: v.type.tensor_type.elem_type for v in (*graph.input, *graph.value_info, *graph.output)}
+    types |= {t.name: t.data_type for t in graph.initializer}
+    kinds: dict[int, str] = {
+        TensorProto.FLOAT: "float",
+        TensorProto.UINT8: "integer",
+        TensorProto.INT8: "integer",
+    }
+    checked = 0
+    for node, said in zip(graph.node, data["nodes"], strict=True):
+        ends = [kinds.get(types.get(name, 0), "") for name in (node.input[0], node.output[0])]
+        if all(ends):
+            checked += 1
+            is_cast = node.op_type in ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
+            assert said["kind"] == ("cast" if is_cast else ends[0]), node.name
+    assert checked >= 10
+
+
+def test_subgraphs_hang_together(tmp_path: Path):
+    """What is inside is linked to what it takes outside, and to the node that holds it."""
+    data = plain(qdialect.compile(qdialect.load(branching(tmp_path))))
+    names = [node["name"] for node in data["nodes"]]
+    edges = {(names[a], names[b]) for a, b in data["edges"]}
+    assert {("above", "inside"), ("inside", "choice")} <= edges
+    assert data["outputs"][1] == {**data["outputs"][1], "nodes": []}
+    assert data["outputs"][1]["tensor"]["name"] == "x"
+
+
+def test_between_casts_that_a_target_fuses_is_integer():
+    data = plain(qdialect.compile(qdialect.load(EXAMPLE), target="tensorrt"))
+    kinds = {node["kind"] for node in data["nodes"] if node["operator"] == "Conv"}
+    assert kinds == {"integer"}
+
+
+def test_upstream_mlir_counts_integers_as_they_are_stored():
+    """The result has no ONNX nodes to draw; layers are there."""
+    report = qdialect.compile(qdialect.load(EXAMPLE), target="linalg", batch=1)
+    data = plain(report)
+    assert not breaks(data, SCHEMA)
+    assert data["nodes"] == []
+    assert data["multiply_adds"]["integer"] > 0.9 * data["multiply_adds"]["total"]
+
+
+def test_floats_that_nothing_fuses_are_float(tmp_path: Path):
+    data = plain(qdialect.compile(qdialect.load(branching(tmp_path)), target="tensorrt"))
+    assert {node["kind"] for node in data["nodes"]} == {"float", "other"}
+
+
+def test_the_page_asks_nobody(report: Report):
+    """No address, no file, and a policy that forbids both."""
+    page = write_html(report).replace("http://www.w3.org/2000/svg", "")
+    assert "default-src 'none'" in page
+    assert not re.findall(r"https?:|//[a-z]+\.|\bsrc=|\bhref=|url\(|@import|\bfetch\(|XMLHttp", page)
+
+
+def test_the_page_holds_the_data(tmp_path: Path, report: Report):
+    """Names are text in it, whatever they look like."""
+    page = write_html(report)
+    errors = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert errors is not None
+    assert json.loads(errors[1]) == plain(report)
+
+
+def test_the_same_compilation_writes_the_same_page():
+    pages = [write_html(qdialect.compile(qdialect.load(EXAMPLE))) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_where_it_comes_from(tmp_path: Path):
+    out, page = str(tmp_path / "o.onnx"), tmp_path / "r.json"
+    assert main(["compile", EXAMPLE, "-o", out, "--report", str(page), "--quiet"]) == 0
+    said = json.loads(page.read_text())["provenance"]
+    assert said["command"].startswith("qdialect compile ")
+    assert [(f["role"], f["path"]) for f in said["files"]] == [("input", EXAMPLE), ("output", out)]
+    assert [len(f["sha256"]) for f in said["files"]] == [64, 64]
+    assert all(said["versions"].values())
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch):
+    """Timing that is over at once: what it finds is of no interest here."""
+    monkeypatch.setattr(timing, "alternate", partial(timing.alternate, seconds=0.01, rounds=(2, 5)))
+
+
+@pytest.mark.usefixtures("quick")
+def test_data_brings_noise_and_time(tmp_path: Path):
+    """Layers have the noise of what they compute now, nodes the time of what onnxruntime makes of them."""
+    page, samples = tmp_path / "r.json", str(tmp_path / "samples.npz")
+    (graph_input,) = onnx.load(EXAMPLE).graph.input
+    sizes = [d.dim_value or 12 for d in graph_input.type.tensor_type.shape.dim]
+    np.savez(samples, pixels=np.linspace(0, 1, int(np.prod(sizes)), dtype=np.float32).reshape(sizes))
+    out = str(tmp_path / "o.onnx")
+    assert main(["compile", EXAMPLE, "-o", out, "--report", str(page), "--data", samples, "--quiet"]) == 0
+    data = json.loads(page.read_text())
+    assert not breaks(data, SCHEMA)
+    convolutions = [one for one in data["layers"] if one["operator"] == "Conv"]
+    assert all(one["seconds"] > 0 for one in convolutions)
+    assert sum(one["noise"] is not None for one in convolutions) >= len(convolutions) - 1
+    said = [line.partition(":")[0] for line in data["verdict"]]
+    assert {"time", "noise"} <= set(said)
+
+
+@pytest.mark.usefixtures("quick")
+def test_nodes_without_names_have_their_time(tmp_path: Path):
+    """They are known by their first tensor, and so are what onnxruntime makes of them."""
+    model = onnx.load(EXAMPLE)
+    for node in model.graph.node:
+        node.name = ""
+    path = str(tmp_path / "nameless.onnx")
+    onnx.save(model, path)
+    (graph_input,) = model.graph.input
+    sizes = [d.dim_value or 2 for d in graph_input.type.tensor_type.shape.dim]
+    seconds, elsewhere = seconds_by_node(path, {graph_input.name: np.zeros(sizes, np.float32)})
+    assert set(seconds) <= {node.output[0] for node in model.graph.node}
+    assert len(seconds) > 3
+    assert 0 <= elsewhere < 1
+
+
+def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    page, samples, out = tmp_path / "r.html", str(tmp_path / "samples.npz"), tmp_path / "o.onnx"
+    np.savez(samples, other=np.zeros((2, 3), np.float32))
+    words = ["compile", EXAMPLE, "-o", str(out), "--report", str(page), "--data", samples]
+    assert main(words) == 1
+    assert "other" in capsys.readouterr().err
+    words = ["compile", EXAMPLE, "-o", str(tmp_path / "o.mlir"), "--target", "linalg", "--batch", "1"]
+    assert main([*words, "--report", str(page), "--data", samples]) == 1
+    assert "which does not take" in capsys.readouterr().err
+    copy = tmp_path / "same.onnx"
+    copy.write_bytes(Path(EXAMPLE).read_bytes())
+    assert main(["compile", str(copy), "-o", str(copy), "--report", str(page), "--data", samples]) == 1
+    assert "which the output would replace" in capsys.readouterr().err
+    assert not page.exists()
+    assert not out.exists()
+
+
+def test_the_snippets_of_the_page_on_reports_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["compile", EXAMPLE, "-o", "o.onnx", "--report", "report.json", "--quiet"]) == 0
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "report.md").read_text(), re.S)
+    assert len(snippets) == 2
+    for snippet in snippets:
+        exec(snippet, {})
+    colours = json.loads(Path("kinds.json").read_text())["main_graph"]["results"]
+    assert {node.name for node in onnx.load("o.onnx").graph.node} == set(colours)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to draw the page")
+def test_chromium_draws_every_node(tmp_path: Path, report: Report):
+    """The colour and the text of each node, none on top of another, and a row for each layer."""
+    page, data = tmp_path / "r.html", plain(report)
+    page.write_text(write_html(report))
+    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    boxes = re.findall(
+        r'<g data-k="\d+" class="(\w+)"[^>]*><title>(\S+) ([^<]*)</title><rect x="([-\d.]+)" y="([-\d.]+)"',
+        dom,
+    )
+    drawn = {(kind, operator, name) for kind, operator, name, _, _ in boxes}
+    assert {(n["kind"], n["operator"], n["name"]) for n in data["nodes"]} <= drawn
+    assert len(boxes) == len(data["nodes"]) + len(data["inputs"]) + len(data["outputs"])
+    places = [(float(x), float(y)) for *_, x, y in boxes]
+    assert not [
+        (a, b)
+        for k, a in enumerate(places)
+        for b in places[:k]
+        if abs(a[0] - b[0]) < 150 and abs(a[1] - b[1]) < 38
+    ]
+    assert dom.count('id="layer-') == len(data["layers"])
