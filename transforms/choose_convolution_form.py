@@ -47,6 +47,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import ACTIVATION_PER_AXIS, GROUPED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SPREADING, SUM
@@ -207,6 +208,7 @@ def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
 class ChooseConvolutionFormPass(TargetPass):
     name = "choose-convolution-form"
     exactness = Exactness.CLOSE
+    role = Role.CHOOSING
     rewrite = "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
 
     form: str = ""

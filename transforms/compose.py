@@ -19,7 +19,7 @@ from qdialect.promises.elementwise import Adds
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class ComposeBias(OnTrait[Adds]):
@@ -43,5 +43,6 @@ class ComposeBias(OnTrait[Adds]):
 class ComposePass(RewritePass):
     name = "compose"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
     pattern_types = (ComposeBias,)

@@ -38,6 +38,7 @@ from qdialect.promises.rows import AlongAxis
 from qdialect.reasons import Blocked, required
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 
 KERNEL = "Attention"
@@ -158,5 +159,6 @@ def _sizes(found: Attention, nodes: Nodes) -> SSAValue:
 class ComposeAttentionPass(TargetPass):
     name = "compose-attention"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "MatMul(Softmax(MatMul(q, k) * s + m), v) -> Attention(x, y, z, m): q, k, v heads of x, y, z"
     pattern_types = (ComposeAttention,)

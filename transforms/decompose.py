@@ -26,7 +26,7 @@ from qdialect.ir.values import under_dequantize
 from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.targets import target
 
 
@@ -89,6 +89,7 @@ def check_decomposable(ops: Iterable[str]) -> None:
 class DecomposePass(RewritePass):
     name = "decompose"
     exactness = Exactness.CLOSE
+    role = Role.DECOMPOSING
     rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
 
     ops: tuple[str, ...] = ()

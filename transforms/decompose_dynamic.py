@@ -44,7 +44,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import FLOAT_SUMS, UNREAD_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.targets import Target, target
 
 TINY = np.finfo(np.float32).smallest_normal
@@ -259,6 +259,7 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter, *, stor
 class DecomposeDynamicPass(RewritePass):
     name = "decompose-dynamic"
     exactness = Exactness.CLOSE
+    role = Role.DECOMPOSING
     rewrite = "Cast(sum(DynamicQuantizeLinear(x), w)) -> product(qcast(round(x / s) + z), w) - z * sum(w)"
 
     target: str = "openvino"

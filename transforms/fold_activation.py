@@ -33,7 +33,7 @@ from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 WIDER = Blocked(
     "range-wider", "the storage range exceeds the range of the activation, so it stays as a clamp"
@@ -137,6 +137,7 @@ class ReadBound(OnForm[StorageReading]):
 class FoldActivationPass(RewritePass):
     name = "fold-activation"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
     def patterns(self) -> Sequence[Pattern]:

@@ -74,7 +74,7 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import NOT_QUANTIZED, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.uses import is_quantized_next
 
 
@@ -325,6 +325,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
 class FoldBatchNormPass(RewritePass):
     name = "fold-batch-norm"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
 
     symmetric: bool = False

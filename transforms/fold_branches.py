@@ -37,7 +37,7 @@ from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 OTHER_WINDOW = Blocked(
     "other-window", "the convolutions differ in strides, groups or the pixels under their windows"
@@ -180,5 +180,6 @@ def _replace(op: OnnxOp, one: Branch, two: Branch, over: Geometry, weight: Array
 class FoldBranchesPass(RewritePass):
     name = "fold-branches"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "add(conv(x, v, b), conv(x, w, c)) -> conv(x, v + w, b + c): weights are added before they are multiplied"
     pattern_types = (AddWeights,)

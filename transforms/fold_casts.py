@@ -21,12 +21,13 @@ from collections.abc import Sequence
 from qdialect.exactness import Exactness
 from qdialect.patterns.cleanup import cast_patterns
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class FoldCastsPass(RewritePass):
     name = "fold-casts"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = (
         "qcast(dcast(q)) -> q for equal types: requantizing to the same is the identity; equal casts are one"
     )

@@ -49,7 +49,7 @@ from qdialect.promises.rows import TakesRows
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns, erase_unused, refresh_signatures
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.remarks import remarks_of
 
 
@@ -168,6 +168,7 @@ def _is_of_rows(op: OnnxOp, rows: set[OpResult], columns: int) -> bool:
 class FoldConstantsPass(RewritePass):
     name = "fold-constants"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
     pattern_types = (QuantizeConstant, ReadConstant, ReadNumber, ConvertTo, FoldBranch, ComputeTable)
 

@@ -48,6 +48,7 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnOp, OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cost
@@ -256,6 +257,7 @@ class FoldFloatConstant(OnOp[OnnxOp]):
 class FoldFloatWeightsPass(TargetPass):
     name = "fold-float-weights"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
     elements: int = FEW_WEIGHTS

@@ -14,11 +14,12 @@ adjacent are folded if they are inverse.
 from qdialect.exactness import Exactness
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.copies import FoldCopy
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class FoldIdentityPass(RewritePass):
     name = "fold-identity"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "Identity(x) -> x: nothing is computed"
     pattern_types = (FoldCopy, FoldStorageCasts)

@@ -38,7 +38,7 @@ from qdialect.promises.monotone import Reduces
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 MOST = 32
 """Greatest number of elementwise ops that are followed."""
@@ -145,6 +145,7 @@ def _unturned(value: SSAValue, order: tuple[int, ...]) -> Attribute:
 class FoldLayoutPass(RewritePass):
     name = "fold-layout"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); CenterCropPad(x) -> Pad(Slice(x))"
 
     def patterns(self) -> Sequence[Pattern]:

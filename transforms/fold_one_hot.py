@@ -39,7 +39,7 @@ from qdialect.promises.linear import IntegerProduct, Linear
 from qdialect.promises.rows import MarksRows
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 MOST = 1 << 18
 """Greatest number of elements of a table: one of integers has four bytes for each byte of the weight."""
@@ -153,5 +153,6 @@ def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
 class FoldOneHotPass(RewritePass):
     name = "fold-one-hot"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"
     pattern_types = (TakeRows, TakeIntegerRows)

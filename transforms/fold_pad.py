@@ -17,7 +17,7 @@ from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class FoldPad(OnTrait[ZeroPads]):
@@ -46,5 +46,6 @@ class FoldPad(OnTrait[ZeroPads]):
 class FoldPadPass(RewritePass):
     name = "fold-pad"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
     pattern_types = (FoldPad,)

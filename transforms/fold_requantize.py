@@ -28,7 +28,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.reasons import OTHER_REGION, Blocked, answer, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 FEW = 2**14
 """Number of elements up to which two casts take no longer than a few kernel calls (onnxruntime: measured)."""
@@ -109,5 +109,6 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
 class FoldRequantizePass(RewritePass):
     name = "fold-requantize"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"
     pattern_types = (RequantizeAbove, RequantizeConstant)

@@ -47,7 +47,7 @@ from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.uses import is_quantized_next
 
 INTEGER_MIN_OPSET = 12
@@ -291,6 +291,7 @@ def _divide(value: SSAValue, rewriter: Rewriter) -> None:
 class FoldScalesPass(RewritePass):
     name = "fold-scales"
     exactness = Exactness.CLOSE
+    role = Role.SIMPLIFYING
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
 
     below: bool = False

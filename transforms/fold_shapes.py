@@ -36,7 +36,7 @@ from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
 from qdialect.promises.typed import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, refresh_signatures
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class _Sweep:
@@ -111,6 +111,7 @@ class _Sweep:
 class FoldShapesPass(RewritePass):
     name = "fold-shapes"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "Reshape(x, [Shape(x)[0], c]) -> Reshape(x, [0, c]): sizes are followed as symbols"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -24,7 +24,7 @@ from qdialect.promises.sizes import filled_with
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 LATEST = 1 << 30
 """Opset of text that states none: the newest version of each operator."""
@@ -96,5 +96,6 @@ def _is_zero(value: SSAValue | None) -> bool:
 class FoldZerosPass(RewritePass):
     name = "fold-zeros"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
     pattern_types = (LeaveOutZeros, LeaveOutResults, MergeZeroPoints)

@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.exactness import Exactness
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
-from qdialect.rewriting.passes import Pass
+from qdialect.rewriting.passes import Pass, Role
 
 FROZEN = Blocked(
     "frozen-input",
@@ -32,6 +32,7 @@ CONSTANT_INITIALIZERS = 4
 class FreezePass(Pass):
     name = "freeze"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

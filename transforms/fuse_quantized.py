@@ -28,7 +28,7 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
 
 
@@ -103,7 +103,7 @@ class FuseQuantized(OnOp[OnnxOp]):
         linear = op.get_trait(Linear)
         if linear is not None:
             blocked = linear.check_operands(op, operands)
-            if blocked is not None and blocked.id.startswith("bias"):
+            if blocked is not None and linear.has_bias and len(operands) > 2:
                 operands = [*operands[:2], op.operands[2]]  # the bias stays in float, for rescale-bias
                 blocked = linear.check_operands(op, operands)
             if blocked is not None:
@@ -132,6 +132,7 @@ class FuseQuantized(OnOp[OnnxOp]):
 class FuseQuantizedPass(RewritePass):
     name = "fuse-quantized"
     exactness = Exactness.EXACT
+    role = Role.FUSING
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
     def patterns(self) -> Sequence[Pattern]:

@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.constant_folding import learn_shapes
-from qdialect.rewriting.passes import Pass
+from qdialect.rewriting.passes import Pass, Role
 
 
 class InferShapesPass(Pass):
     name = "infer-shapes"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "op(x) : unknown -> op(x) : inferred: types alone change"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -52,7 +52,7 @@ from qdialect.quantizer.statistics.ranges import METHODS, find_range
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.targets import Target, target
 
 
@@ -249,6 +249,7 @@ class QuantizeWeight(OnTrait[Linear]):
 class InsertCastsPass(RewritePass):
     name = "insert-casts"
     exactness = Exactness.LOSSY
+    role = Role.PLACING
     rewrite = (
         "y = linear(x, w) -> dcast(qcast(linear(dcast(qcast(x)), dcast(w')))): 8 bits, by calibrated ranges"
     )

@@ -38,6 +38,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.matching import OnOp, OnTrait
+from qdialect.rewriting.passes import Role
 
 BIAS = 2
 """Index of a linear op's bias operand."""
@@ -348,6 +349,7 @@ class RealBias(OnOp[OnnxOp]):
 class LegalizePass(TargetPass):
     name = "legalize"
     exactness = Exactness.EXACT
+    role = Role.LEGALIZING
     rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
     weights: bool = True

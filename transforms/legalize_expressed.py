@@ -34,7 +34,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 def _is_half(type: Attribute) -> bool:
@@ -118,6 +118,7 @@ def _no_kernel(op: OnnxOp) -> Blocked | None:
 class LegalizeExpressedPass(RewritePass):
     name = "legalize-expressed"
     exactness = Exactness.CLOSE
+    role = Role.LEGALIZING
     rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
 
     def patterns(self) -> Sequence[Pattern]:

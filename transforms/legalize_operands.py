@@ -25,6 +25,7 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 
 TILE = 16
 """Channels of the smaller axis of the operand come in multiples of this."""
@@ -83,5 +84,6 @@ def _is_made_in_float(op: Operation) -> bool:
 class LegalizeOperandsPass(TargetPass):
     name = "legalize-operands"
     exactness = Exactness.EXACT
+    role = Role.LEGALIZING
     rewrite = "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"
     pattern_types = (RetypeOperand,)

@@ -48,6 +48,7 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SIGNED_PRODUCT, SUM, WORTH, cost, signed_sum_cost
 
@@ -326,6 +327,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
 class LegalizeSumsPass(TargetPass):
     name = "legalize-sums"
     exactness = Exactness.EXACT
+    role = Role.LEGALIZING
     rewrite = (
         "sum(q : u8, w, z, wz) -> sum(q - 128 : i8, w xor 0x80, z - 128, wz xor 0x80): the same differences"
     )

@@ -47,7 +47,7 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import ACTIVATION_PER_AXIS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.targets import Target, target
 from qdialect.targets.legality import is_refused
 
@@ -265,6 +265,7 @@ def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue, bits: 
 class LegalizeWeightsPass(RewritePass):
     name = "legalize-weights"
     exactness = Exactness.CLOSE
+    role = Role.LEGALIZING
     rewrite = "product(x, w : z) -> product(concat(x, x[I]), concat(v, (w - z - v)[I])), v = w - z as i8: the same sums"
 
     target: str = "openvino"

@@ -39,6 +39,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 
 INT32 = BY_NUMPY["int32"].number
 UNKNOWN_COUNT = Blocked("unknown-sizes", "how many zero points there are is not known", "give --batch")
@@ -197,5 +198,6 @@ class CorrectSum(OnTrait[IntegerProduct], ForTarget):
 class LegalizeZeroPointsPass(TargetPass):
     name = "legalize-zero-points"
     exactness = Exactness.EXACT
+    role = Role.LEGALIZING
     rewrite = "conv(x, w, z, v) -> conv(x, w, z) - v * conv(x, 1, z): the same integers"
     pattern_types = (MergeEqual, ExpandColumns, CorrectSum)

@@ -20,11 +20,13 @@ from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.target_pattern import TargetPass
 from qdialect.rewriting.driver import Pattern
+from qdialect.rewriting.passes import Role
 
 
 class LowerToIntegerPass(TargetPass):
     name = "lower-to-integer"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
 
     def patterns(self) -> Sequence[Pattern]:

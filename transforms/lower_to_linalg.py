@@ -15,7 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.exactness import Exactness
-from qdialect.rewriting.passes import Pass
+from qdialect.rewriting.passes import Pass, Role
 from qdialect.upstream.linalg.site import LinalgSite
 from qdialect.upstream.linalg.table import LINALG_FORMS
 from qdialect.upstream.lowering import lower
@@ -24,6 +24,7 @@ from qdialect.upstream.lowering import lower
 class LowerToLinalgPass(Pass):
     name = "lower-to-linalg"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "op(a, b) : T -> rint(f32(sum of i32) * (a_scale * b_scale / scale)) + zero point, half to even"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

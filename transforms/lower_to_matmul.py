@@ -43,6 +43,7 @@ from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets.pricing import WORTH
 
 INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
@@ -183,5 +184,6 @@ def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: AxisMatrix, na
 class LowerToMatmulPass(TargetPass):
     name = "lower-to-matmul"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
     pattern_types = (LowerToMatMul,)

@@ -43,6 +43,7 @@ from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
 from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, signed_sum_cost
 
 REST = "RunTimeProduct"
@@ -227,6 +228,7 @@ def _is_list(value: SSAValue) -> bool:
 class LowerToProductPass(TargetPass):
     name = "lower-to-product"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = (
         "Cast(ConvInteger(q, w, z, wz)) * (s * c) + b -> MatMulIntegerToFloat(gathered(q), w, s, c, z, wz, b)"
     )

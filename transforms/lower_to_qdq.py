@@ -51,7 +51,7 @@ from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 from qdialect.promises.typed import SizesOnly
 from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
-from qdialect.rewriting.passes import Pass
+from qdialect.rewriting.passes import Pass, Role
 from qdialect.targets import Target, target
 
 
@@ -159,6 +159,7 @@ class _Expander:
 class LowerToQdqPass(Pass):
     name = "lower-to-qdq"
     exactness = Exactness.EXACT
+    role = Role.LOWERING
     rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"

@@ -61,6 +61,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import FLOAT_BIAS, Blocked, answer, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 
 MATRICES = Blocked(
@@ -347,6 +348,7 @@ class LowerToStorage(OnTrait[Commutes], ForTarget):
 class LowerToQoperatorPass(TargetPass):
     name = "lower-to-qoperator"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     exact: bool = False

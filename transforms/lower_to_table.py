@@ -50,6 +50,7 @@ from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
+from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets.pricing import WORTH
 
@@ -272,5 +273,6 @@ def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> A
 class LowerToTablePass(TargetPass):
     name = "lower-to-table"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
     pattern_types = (LowerToTable, ComposeFunction, ComposeArithmetic)

@@ -25,7 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.ops.generated import op_named
 from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.matching import OnOp
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.upstream import tosa_dialect as tosa
 from qdialect.upstream.lowering import lower
 from qdialect.upstream.tosa.elementwise import is_bytes
@@ -45,6 +45,7 @@ class Requantize(OnOp[QuantizeOp]):
 class LowerToTosaPass(RewritePass):
     name = "lower-to-tosa"
     exactness = Exactness.CLOSE
+    role = Role.LOWERING
     rewrite = "op(a, b) : T -> rescale(sum of i32, multiplier, shift) + zero point, ties up: one step at most"
     pattern_types = (Requantize,)
 

@@ -66,7 +66,7 @@ from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 ONE = np.float32(1.0)
 OLD_OPSET = Blocked("opset", f"casts came with opset {FIRST_CASTS}, to which the model is not raised")
@@ -389,6 +389,7 @@ class NarrowStorage(OnTrait[Bounds]):
 class RaiseArithmeticPass(RewritePass):
     name = "raise-arithmetic"
     exactness = Exactness.CLOSE
+    role = Role.RAISING
     rewrite = (
         "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
     )

@@ -48,6 +48,7 @@ from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns
 from qdialect.rewriting.journal import is_kept, kept_because
 from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 
 OLD_OPSET = Blocked(
@@ -219,6 +220,7 @@ def _computing(value: SSAValue) -> list[Operation]:
 class RaiseBlocksPass(TargetPass):
     name = "raise-blocks"
     exactness = Exactness.CLOSE
+    role = Role.RAISING
     rewrite = "MatMul(x, f(dequantized w)) -> MatMulNBits(x, w', s', z'): w of constants in blocks, f moves"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

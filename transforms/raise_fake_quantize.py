@@ -52,7 +52,7 @@ from qdialect.promises.fake_quantize import (
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 WIDE = Blocked("wide-activation", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
 
@@ -121,6 +121,7 @@ def _constant(op: OnnxOp, integers: Array, type: UniformType) -> ConstantOp:
 class RaiseFakeQuantizePass(RewritePass):
     name = "raise-fake-quantize"
     exactness = Exactness.CLOSE
+    role = Role.RAISING
     rewrite = "Quant(x, s, z, bits) -> dcast(qcast(x)): one step at near-ties, exact without a zero point"
 
     exact: bool = False

@@ -38,7 +38,7 @@ from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 
 class _Chain(NamedTuple):
@@ -291,6 +291,7 @@ def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> Constan
 class RaiseIntegerPass(RewritePass):
     name = "raise-integer"
     exactness = Exactness.CLOSE
+    role = Role.RAISING
     rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
 
     float_results: bool = True

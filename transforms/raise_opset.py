@@ -47,7 +47,7 @@ from qdialect.promises.work import SumsProducts
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.journal import is_kept
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.remarks import remarks_of
 
 IR_VERSIONS = {0: 3, 13: 7, 21: 10, 23: 11}
@@ -153,6 +153,7 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
 class RaiseOpsetPass(RewritePass):
     name = "raise-opset"
     exactness = Exactness.EXACT
+    role = Role.RAISING
     rewrite = "op(x) {a} of an old opset -> op(x, a) of a newer one: the same function"
 
     to: int = 13

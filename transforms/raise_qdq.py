@@ -57,7 +57,7 @@ from qdialect.promises.casts import (
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.remarks import remarks_of
 
 ANNOTATED = Blocked(
@@ -131,6 +131,7 @@ class FittingAxis(OnTrait[DequantizeForm]):
 class RaiseQdqPass(RewritePass):
     name = "raise-qdq"
     exactness = Exactness.EXACT
+    role = Role.RAISING
     rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
     clamped: bool = False

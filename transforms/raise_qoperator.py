@@ -43,7 +43,7 @@ from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_
 from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp, OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 REFUSED = "cannot be"
 """Part of the verifier's message for a type that an operator does not support."""
@@ -198,6 +198,7 @@ def _stored(ops: Sequence[Operation], result: UniformType, like: Operation) -> l
 class RaiseQoperatorPass(RewritePass):
     name = "raise-qoperator"
     exactness = Exactness.CLOSE
+    role = Role.RAISING
     rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
     every: bool = True

@@ -49,7 +49,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import COMPUTED_BIAS, Blocked, required, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 MOST_MOVED = 1e-4
 """
@@ -316,6 +316,7 @@ class RescaleBias(OnTrait[Linear]):
 class RescaleBiasPass(RewritePass):
     name = "rescale-bias"
     exactness = Exactness.CLOSE
+    role = Role.CHOOSING
     rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"
 
     quantize: bool = True

@@ -31,7 +31,7 @@ from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import OTHER_OPERAND, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 CASTS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(
@@ -143,6 +143,7 @@ def _rebuild(
 class SinkDequantizePass(RewritePass):
     name = "sink-dequantize"
     exactness = Exactness.EXACT
+    role = Role.SINKING
     rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
     def patterns(self) -> Sequence[Pattern]:

@@ -23,7 +23,7 @@ from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 
 MOST_OPS = 4096
 AXES = ("scan_input_axes", "scan_output_axes")
@@ -138,6 +138,7 @@ class _Steps:
 class UnrollPass(RewritePass):
     name = "unroll"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
 
     steps: int = 32

@@ -7,6 +7,7 @@ Textual pass pipelines, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: pa
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -20,7 +21,7 @@ from qdialect.errors import UserError, did_you_mean
 from qdialect.ir.interface import only_module
 from qdialect.ops.outside import outside_passes
 from qdialect.rewriting.manager import PassManager, Verified
-from qdialect.rewriting.passes import Composed, RewritePass, classes_of, composable, parts_of
+from qdialect.rewriting.passes import Composed, Pass, RewritePass, Role, classes_of, composable, parts_of
 from qdialect.rewriting.remarks import Remark, remarks_of
 from qdialect.text.reading import make_context
 from qdialect.transforms import get_all_passes
@@ -36,6 +37,15 @@ def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Factories of our passes, and of xDSL's that pipelines need, by name; `outside_passes` has more."""
     theirs = xdsl_passes()
     return {**{name: theirs[name] for name in _XDSL_SUMMARIES}, **get_all_passes()}
+
+
+@cache
+def role_of(name: str) -> Role:
+    """The role of a pass, by its name: the default one of a pass that states none."""
+    factory = get_all_passes().get(name) or outside_passes().get(name)
+    role = Pass.role if factory is None else getattr(factory(), "role", Pass.role)
+    assert isinstance(role, Role)
+    return role
 
 
 def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.keep_float import named_nodes
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import claims, phases
+from qdialect.compiler.pipeline_text import role_of
 from qdialect.exactness import Exactness
 from qdialect.ir.interface import float_ends, noted_interface
 from qdialect.ir.names import called
@@ -27,7 +28,7 @@ from qdialect.report.report import Report, Stays, Step, op_counts, staying_float
 from qdialect.report.verdict import verdict_lines
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Applied, Hook, PassManager
-from qdialect.rewriting.passes import RewritePass, exactness_of, parts_of
+from qdialect.rewriting.passes import RewritePass, Role, exactness_of, parts_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import Breach, breaches
@@ -36,8 +37,8 @@ from qdialect.text.upstream import is_upstream, refused
 from qdialect.transforms.fix_shapes import sizes_of
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
-REWRITING = ("decompose", "raise-qoperator")
-"""Passes that write operators of a runtime's own as ONNX's."""
+REWRITING = (Role.DECOMPOSING, Role.RAISING)
+"""Roles of passes that write operators of a runtime's own as ONNX's."""
 PACKED = Blocked(
     "packed-weight",
     "its weight is a constant now, which a session packs: it sums one row in another order, with other last bits",
@@ -72,7 +73,7 @@ class Compilation(Hook):
         completes = completion is not None and completion.tensors > 0
         self.module, self.phases = module, phases(options, completes=completes)
         self.passes = [stage.step for phase in self.phases for stage in phase.stages]
-        self._lowering = next((p for p in self.passes if p.name.startswith("lower-to-")), None)
+        self._lowering = next((p for p in self.passes if role_of(p.name) is Role.LOWERING), None)
         ends = [one for one in self.passes if one.name == LowerToQdqPass.name or one is self.passes[-1]]
         self._writes_casts = ends[0]
         kept = named_nodes(module, options.keep_float)
@@ -155,7 +156,7 @@ class Compilation(Hook):
             return held.get(called(breach.op), breach.blocked)
         if breach.blocked.id not in NOT_THERE:
             return breach.blocked
-        said = [r.blocked for r in remarks_of(self.module).on(breach.op) if r.pass_name.startswith(REWRITING)]
+        said = [r.blocked for r in remarks_of(self.module).on(breach.op) if role_of(r.pass_name) in REWRITING]
         if not said:
             return breach.blocked
         message = f"{breach.blocked.message}, and {said[-1].message}"

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.options import UPSTREAM_FORMS
+from qdialect.compiler.pipeline_text import role_of
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.exactness import Exactness
@@ -27,6 +28,7 @@ from qdialect.promises.work import Numbers, SumsProducts, is_dequantized
 from qdialect.reasons import FLOAT_SUMS, UNREAD_SUMS, Blocked
 from qdialect.report.account import Account, Layer, Totals, totals
 from qdialect.report.unread import left_ops, operator_name, unknown_ops, unread, unread_operand
+from qdialect.rewriting.passes import Role
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
 from qdialect.targets.legality import in_float
@@ -48,12 +50,10 @@ WEIGHT_ALONE = Blocked(
     "only the weight is quantized, the activation is float",
     "quantize activations too",
 )
-LOWERING = ("choose", "rescale", "legalize", "lower")
-"""Verbs of lowering passes, those with the most informative remarks first."""
-SIMPLIFYING = ("compose", "decompose", "fold", "freeze", "infer", "unroll")
-"""Verbs of simplifying passes, whose remarks do not explain why an op stays in float."""
-BEFORE = ("raise", "sink")
-"""Verbs of passes that read casts and move them down to the ops that they stand in front of."""
+LATE = (Role.CHOOSING, Role.LEGALIZING, Role.LOWERING)
+"""Roles of passes on quantized types, those with the most informative remarks first."""
+SIMPLIFYING = (Role.SIMPLIFYING, Role.DECOMPOSING)
+"""Roles of passes whose remarks do not explain why an op stays in float."""
 UNPRICED = ("no-costs", "storage")
 """Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
 NO_CAST = Blocked(
@@ -292,7 +292,7 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
         # At `exact` no pass has asked whether the target would have a kernel.
         is_asked = form == "qdq" or (op in reasons and reasons[op].blocked == NOT_EXACT)
         if is_asked and (blocked := in_float(op, target)) is not None:
-            said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
+            said = [remark for remark in remarks.on(op) if role_of(remark.pass_name) in LATE]
             reasons[op] = said[0] if said else Remark("", op.name, called(op), blocked, op.location)
     return reasons
 
@@ -329,7 +329,8 @@ def _in_front(op: OnnxOp, remarks: RemarkTable) -> Remark | None:
     """The reason why quantization stopped at what computes an operand: no cast was read there, or moved past it."""
     for one in _owners(op):
         for remark in remarks.on(one):
-            if remark.pass_name.startswith(BEFORE) and not any(quantized_of(r.type) for r in one.results):
+            is_before = role_of(remark.pass_name) in (Role.RAISING, Role.SINKING)
+            if is_before and not any(quantized_of(r.type) for r in one.results):
                 message = f"{one.op_type} in front of it stays in float: {remark.blocked.message}"
                 return replace(remark, blocked=replace(remark.blocked, message=message))
     return None
@@ -352,13 +353,13 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
     work = op.get_trait(SumsProducts)
     if of_target := next((r for r in remarks.on(op) if r.blocked in (FLOAT_SUMS, UNREAD_SUMS)), None):
         return of_target
-    said = [(remark.pass_name.partition("-")[0], remark) for remark in remarks.on(op)]
-    late = [remark for verb in LOWERING for of, remark in said if of == verb]
+    said = [(role_of(remark.pass_name), remark) for remark in remarks.on(op)]
+    late = [remark for role in LATE for of, remark in said if of is role]
     late.sort(key=lambda remark: remark.blocked.id in UNPRICED)
-    early = [remark for verb, remark in said if verb not in LOWERING and verb not in SIMPLIFYING]
-    fused = [remark for verb, remark in said if verb == "fuse"][-1:]
+    early = [remark for role, remark in said if role not in (*LATE, *SIMPLIFYING)]
+    fused = [remark for role, remark in said if role is Role.FUSING][-1:]
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
-    placed = [remark for verb, remark in said if verb == "insert"]  # `quantize` has weighed it
+    placed = [remark for role, remark in said if role is Role.PLACING]  # `quantize` has weighed it
     reasons = [*late, *early] if is_quantized else [*placed, *fused, *early, *late]
     unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
     if unread is not None and not is_quantized:

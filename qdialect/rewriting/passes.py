@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -16,6 +17,23 @@ from qdialect.exactness import Exactness
 from qdialect.rewriting.driver import Pattern, apply_patterns, apply_sets
 
 
+class Role(Enum):
+    """What a pass does in a compilation. By it, `explain` chooses among the reasons why an op stays in float."""
+
+    SIMPLIFYING = "simplifies ops of any kind: its reasons do not explain why an op stays in float"
+    DECOMPOSING = (
+        "writes an op as others of ONNX: likewise, but why it did not explains an op that is not read"
+    )
+    RAISING = "reads quantization, in the form of a producer, as casts and types"
+    SINKING = "moves casts down to the ops that they stand in front of"
+    MOVING = "moves other casts, or changes types"
+    FUSING = "makes an op between casts one on quantized types"
+    PLACING = "weighs where casts are worth their cost"
+    CHOOSING = "chooses the form of an op on quantized types by cost, and what that form needs"
+    LEGALIZING = "brings types to those that the target has"
+    LOWERING = "writes the target's kernels"
+
+
 @dataclass(frozen=True)
 class Pass(ModulePass):
     """A pass. Its docstring is that of its file, of which the first sentence is its summary."""
@@ -24,6 +42,7 @@ class Pass(ModulePass):
     """Class of exactness of its rewrites without options."""
     rewrite: ClassVar[str]
     """The pass in one sentence of rewrite notation, with its licence."""
+    role: ClassVar[Role] = Role.MOVING
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -13,7 +13,7 @@ from qdialect.exactness import Exactness
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.passes import RewritePass, Role
 from qdialect_mirror.promises import Reverses
 
 
@@ -34,5 +34,6 @@ class FoldMirrors(OnTrait[Reverses]):
 class FoldMirrorsPass(RewritePass):
     name = "fold-mirrors"
     exactness = Exactness.EXACT
+    role = Role.SIMPLIFYING
     rewrite = "Mirror(Mirror(x)) -> x: each element stands where it stood"
     pattern_types = (FoldMirrors,)

@@ -10,9 +10,16 @@ from onnx import TensorProto, helper, numpy_helper, save
 from test_verdict import PRODUCTS, write
 
 from qdialect.cli import main
+from qdialect.compiler import pipeline_text
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.reasons import Blocked
 from qdialect.report.explanations import TOOLS, advice, entries, entry
+from qdialect.report.report import staying_float
+from qdialect.rewriting.passes import RewritePass, Role
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.targets import target
+from qdialect.text.reading import read_text
 
 ROOT = Path(__file__).parents[3]
 
@@ -47,6 +54,28 @@ def test_a_reason_that_says_what_to_do_is_believed():
     assert advice(Blocked("float-operand", "m", "do this")) == "do this"
     assert advice(Blocked("float-operand", "m")) == entry("float-operand").fix
     assert advice(Blocked("of-a-plugin", "m")) == ""
+
+
+@pytest.mark.parametrize("role", [Role.LOWERING, Role.SIMPLIFYING])
+def test_a_reason_explains_a_float_op_by_the_role_of_its_pass(role: Role, monkeypatch: pytest.MonkeyPatch):
+    """A pass that is named by no verb of ours lowers, or simplifies; the reason of a pass that simplifies is none."""
+    name = f"a-pass-for-{role.name.lower()}"
+    packaged = type("Packaged", (RewritePass,), {"name": name, "role": role})
+    monkeypatch.setattr(pipeline_text, "outside_passes", lambda: {name: lambda: packaged})
+    module = read_text(
+        """
+        !q = tensor<1x4x!quant.uniform<u8:f32, 0.02:128>>
+        func.func @main(%x : !q, %y : !q) -> !q {
+          %z = onnx.Add(%x, %y) : (!q, !q) -> !q
+          func.return %z : !q
+        }""",
+        "graph.mlir",
+        None,
+    )
+    add = next(op for op in module.walk() if isinstance(op, OnnxOp))
+    remarks_of(module).add(name, add, Blocked("of-the-pass", "m"))
+    explained = staying_float(module, "qoperator", target("onnxruntime"), "close")[add].blocked.id
+    assert explained == ("of-the-pass" if role is Role.LOWERING else "no-form")
 
 
 def test_an_id_is_explained(capsys: pytest.CaptureFixture[str]):
