@@ -31,15 +31,22 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
-from qdialect.patterns.convolution.blocks import FillBlocks
-from qdialect.patterns.convolution.build import written
-from qdialect.patterns.convolution.columns import product, product_guard
-from qdialect.patterns.convolution.conversions import WriteAsConvolution, WriteAsPointwise
-from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
-from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
-from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
-from qdialect.patterns.convolution.shuffle import ShuffleLast
-from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.blocks import FillBlocks
+from qdialect.kernel_selection.convolution.build import written
+from qdialect.kernel_selection.convolution.columns import product, product_guard
+from qdialect.kernel_selection.convolution.conversions import WriteAsConvolution, WriteAsPointwise
+from qdialect.kernel_selection.convolution.layout import goes_channels_last, is_channels_last
+from qdialect.kernel_selection.convolution.phases import spread_phases, spreading_cost
+from qdialect.kernel_selection.convolution.search import (
+    FORMS,
+    Plan,
+    Rejected,
+    Search,
+    float_kernel,
+    kernel_cost,
+)
+from qdialect.kernel_selection.convolution.shuffle import ShuffleLast
+from qdialect.kernel_selection.convolution.step import ImageNodes, Spec, Step
 from qdialect.patterns.float_kernels import saved_behind
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.target_pattern import TargetPass
@@ -50,7 +57,7 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
-from qdialect.targets.pricing import PACKED, PRODUCT, SPREADING, SUM
+from qdialect.targets.pricing import PACKED, PRODUCT, SOME_IMAGES, SPREADING, SUM
 
 STORAGE = Blocked("storage", "an operand or the result is not 8-bit, as the measured kernels require")
 COMPUTED_WEIGHT = Blocked(

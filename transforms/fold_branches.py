@@ -28,11 +28,10 @@ from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import constant, known_array
 from qdialect.numerics import Array, folding
 from qdialect.patterns.affine import SECOND_CONSUMER, chain_to, flat_bias, movable_map, new_constant
-from qdialect.patterns.convolution.build import window_attributes
 from qdialect.promises.affine import AffineMap
 from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
-from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
+from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window, window_attributes
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept

@@ -36,7 +36,6 @@ from qdialect.ir.names import wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.constant_folding import compute_constants
-from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.float_kernels import quantized_behind, saved_behind
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.target_pattern import TargetPass
@@ -51,7 +50,7 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
-from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cost
+from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cost, priced
 
 BYTES_MORE = 3
 """Additional bytes of a float element compared with an 8-bit one."""

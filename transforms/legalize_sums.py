@@ -37,7 +37,6 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.insertion import behind, onnx_op
 from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array, static_shape
-from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.signedness import HALF, signed, unsigned
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
@@ -50,7 +49,16 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
-from qdialect.targets.pricing import QUANTIZE, SIGNED, SIGNED_PRODUCT, SUM, WORTH, cost, signed_sum_cost
+from qdialect.targets.pricing import (
+    QUANTIZE,
+    SIGNED,
+    SIGNED_PRODUCT,
+    SUM,
+    WORTH,
+    cost,
+    priced,
+    signed_sum_cost,
+)
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
 

@@ -36,8 +36,12 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.ir.values import is_float32
+from qdialect.kernel_selection.convolution.layout import (
+    is_between,
+    is_float_convolution,
+    is_lowered_convolution,
+)
 from qdialect.numerics.pixels import Pixels, fraction_digits
-from qdialect.patterns.convolution.layout import is_between, is_float_convolution, is_lowered_convolution
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked, unblocked

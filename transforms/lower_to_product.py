@@ -29,10 +29,10 @@ from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array, is_constant, is_float32, rank_of
+from qdialect.kernel_selection.convolution.columns import gathered
+from qdialect.kernel_selection.convolution.step import ImageNodes
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.patterns.convolution.columns import gathered
-from qdialect.patterns.convolution.step import ImageNodes, priced
 from qdialect.patterns.sums import SCALING
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Scales, along, shift, single_user
@@ -44,7 +44,7 @@ from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, required, u
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
-from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, signed_sum_cost
+from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, priced, signed_sum_cost
 
 REST = "RunTimeProduct"
 """Key of what the costs of kernels leave out: packing the weight for each image, and leaving the cache."""

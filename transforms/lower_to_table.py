@@ -41,10 +41,10 @@ from qdialect.ir.build import constant_op, copied
 from qdialect.ir.insertion import discard
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import byte_type, constant, real_constant, under_dequantize
+from qdialect.kernel_selection.functions import ComposeArithmetic, ComposeFunction, applied
 from qdialect.numerics import Array
 from qdialect.patterns.constant_folding import run_beside
 from qdialect.patterns.float_kernels import ELEMENTWISE
-from qdialect.patterns.functions import ComposeArithmetic, ComposeFunction, applied
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked

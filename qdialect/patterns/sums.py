@@ -20,7 +20,6 @@ from qdialect.ir.names import flipped_name, location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant, under
 from qdialect.numerics import Array
 from qdialect.numerics.sums import weight_scale
-from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.linear import EMPTY_SUM, IntegerSum, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
@@ -28,7 +27,17 @@ from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
-from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, WORTH, Costs, by_group, cost, quantized_cost
+from qdialect.targets.pricing import (
+    QUANTIZE,
+    SIGNED,
+    SUM,
+    WORTH,
+    Costs,
+    by_group,
+    cost,
+    priced,
+    quantized_cost,
+)
 
 FLOAT = Float32Type()
 INT32 = BY_NUMPY["int32"].attribute

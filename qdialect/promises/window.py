@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from xdsl.ir import Attribute
+
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.ir.values import static_shape
@@ -141,6 +144,21 @@ class Geometry:
             and self.pads is not None
             and not any(self.pads[axis])
         )
+
+
+def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
+    """The attributes of a convolution of `geometry`; auto_pad is kept if the pads are unknown."""
+    attributes: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
+    if geometry.groups > 1:
+        attributes["group"] = int_attr(geometry.groups)
+    for name, values in (("strides", geometry.strides), ("dilations", geometry.dilations)):
+        if any(value != 1 for value in values):
+            attributes[name] = ints_attr(values)
+    if geometry.pads is None:
+        attributes["auto_pad"] = op.onnx_attributes["auto_pad"]
+    elif geometry.has_pads:
+        attributes["pads"] = ints_attr((*(p[0] for p in geometry.pads), *(p[1] for p in geometry.pads)))
+    return attributes
 
 
 @dataclass(frozen=True)

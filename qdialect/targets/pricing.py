@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # parsing the command line imports targets alone
     from qdialect.promises.kernels import Rows
+    from qdialect.promises.window import Geometry
 
 Costs = Mapping[str, Mapping[str, float]]
 
@@ -73,6 +74,11 @@ COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows
 WORTH = 0.85
 """Greatest fraction of the time at which another form pays, given the accuracy of the fitted costs."""
 
+SOME_SIZE = 14
+"""Size assumed for an unknown spatial axis."""
+SOME_IMAGES = 4
+"""Size assumed for an unknown batch: a model with an open batch is sometimes run with more than one image."""
+
 
 class Convolution(NamedTuple):
     """The properties of a convolution that determine its cost."""
@@ -98,6 +104,18 @@ class Convolution(NamedTuple):
     def is_pointwise(self) -> bool:
         """True for a 1x1 kernel with stride 1."""
         return prod(self.kernel) == 1 and prod(self.strides) == 1
+
+
+def priced(geometry: Geometry, images: int | None = None, *, symmetric: bool = False) -> Convolution:
+    """
+    The sizes that determine the cost of a convolution, assumed where unknown (negative). images: the batch to price, by
+    default that of `geometry`.
+    """
+    if images is None:
+        images = SOME_IMAGES if geometry.images < 0 else geometry.images
+    pixels = prod(SOME_SIZE if size < 0 else size for size in geometry.results)
+    g = geometry
+    return Convolution(g.inputs, g.outputs, g.kernel, g.strides, pixels, symmetric, images, g.groups)
 
 
 def counts(shape: Convolution) -> list[float]:

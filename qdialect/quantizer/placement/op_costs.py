@@ -16,8 +16,8 @@ from qdialect.forms.kernel_substitutes import KernelOfAnother
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
-from qdialect.patterns.convolution.search import Search, kernel_cost
-from qdialect.patterns.convolution.step import Spec, priced
+from qdialect.kernel_selection.convolution.search import Search, kernel_cost
+from qdialect.kernel_selection.convolution.step import Spec
 from qdialect.patterns.float_kernels import part_of
 from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
@@ -38,6 +38,7 @@ from qdialect.targets.pricing import (
     cheapest,
     cost,
     float_cost,
+    priced,
     quantized_cost,
 )
 

@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.evaluation import session as oracle
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.ir.names import location, node_name
-from qdialect.patterns.convolution.conversions import WriteAsPointwise
+from qdialect.kernel_selection.convolution.conversions import WriteAsPointwise
 
 CASES = {
     "rows": ("MatMul", (3, 17, 12), (12, 24)),

@@ -1,9 +1,12 @@
 """The rooms of the package, in the order in which they may import each other: downward only."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,6 +30,16 @@ BUILDINGS = {
         "patterns",
         "transforms",
         "compiler",
+    ),
+    "kernel selection": (
+        "kernel_selection",
+        "transforms.choose_convolution_form",
+        "transforms.collapse_transpose",
+        "transforms.fold_float_weights",
+        "transforms.legalize_sums",
+        "transforms.lower_to_matmul",
+        "transforms.lower_to_product",
+        "transforms.lower_to_table",
     ),
     "runtimes": ("runtimes", "transforms.guard_session"),
     "upstream": ("upstream", "transforms.lower_to_linalg", "transforms.lower_to_tosa"),
@@ -110,7 +123,7 @@ def test_every_import_goes_down():
 
 
 def test_the_compiler_is_a_building_of_its_own():
-    """Someone who reads how a quantized model is compiled meets no calibration, no upstream dialect, no report."""
+    """Someone who reads how a quantized model is compiled meets no search, calibration, upstream dialect, report."""
     assert not [
         f"{name} imports {other}"
         for name in modules()
@@ -177,6 +190,22 @@ def test_the_architecture_page_lists_the_rooms():
     assert [n for n in ROOMS if n not in ("__main__", *of_passes)] == [
         "" if n == "__init__" else n for n in listed
     ]
+
+
+def lines(module: str) -> int:
+    """The lines of a module's file."""
+    path = ROOT / module.replace(".", "/").replace("qdialect/transforms", "transforms")
+    file = path.with_suffix(".py")
+    return len((file if file.exists() else path / "__init__.py").read_text().splitlines())
+
+
+def test_the_architecture_page_says_how_much_there_is_to_read():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    stated = re.findall(r"^\| \*\*(.*?)\*\* \| \*.*: ([\d,]+) lines\*", page, re.MULTILINE)
+    assert [name for name, _ in stated] == list(BUILDINGS)
+    for name, number in stated:
+        count = sum(lines(module) for module in modules() if building(module) == name)
+        assert int(number.replace(",", "")) == pytest.approx(count, rel=0.05), (name, count)
 
 
 def test_the_package_explains_itself():

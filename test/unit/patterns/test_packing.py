@@ -12,20 +12,21 @@ from test_first_and_last import ROW
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, uniform_of
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.patterns.concat_scales import MOST_REPEATED, repeated_rows
-from qdialect.patterns.convolution.depth import _rows, _slices  # pyright: ignore[reportPrivateUsage]
-from qdialect.patterns.convolution.step import SOME_SIZE, Spec
-from qdialect.patterns.convolution.width import (
+from qdialect.kernel_selection.convolution.depth import _rows, _slices  # pyright: ignore[reportPrivateUsage]
+from qdialect.kernel_selection.convolution.step import Spec
+from qdialect.kernel_selection.convolution.width import (
     Packing,
     Row,
     _packed,  # pyright: ignore[reportPrivateUsage]
     packings,
     row_of,
 )
+from qdialect.patterns.concat_scales import MOST_REPEATED, repeated_rows
 from qdialect.promises.base import _sized  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.weight_only import _block  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
+from qdialect.targets.pricing import SOME_SIZE
 
 
 @pytest.mark.parametrize(

@@ -16,22 +16,22 @@ from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, tensor_name
-from qdialect.patterns.casts import settles
-from qdialect.patterns.constant_folding import Computation
-from qdialect.patterns.convolution.depth import joined_axes
-from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
-from qdialect.patterns.convolution.step import SOME_SIZE, Spec
-from qdialect.patterns.convolution.width import (
+from qdialect.kernel_selection.convolution.depth import joined_axes
+from qdialect.kernel_selection.convolution.layout import goes_channels_last, is_channels_last
+from qdialect.kernel_selection.convolution.step import Spec
+from qdialect.kernel_selection.convolution.width import (
     Packing,
     Row,
     _moves,  # pyright: ignore[reportPrivateUsage] -- a term of a sum of many
     row_of,
 )
+from qdialect.patterns.casts import settles
+from qdialect.patterns.constant_folding import Computation
 from qdialect.promises.clamping import KEEPS
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.window import Geometry
 from qdialect.promises.work import SumsProducts
-from qdialect.targets.pricing import SPREADING, VOLUME
+from qdialect.targets.pricing import SOME_SIZE, SPREADING, VOLUME
 from qdialect.text.assembly import parse_module
 from qdialect.upstream.site import dense
 

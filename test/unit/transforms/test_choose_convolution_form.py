@@ -15,9 +15,9 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect.evaluation import session as oracle
-from qdialect.patterns.convolution.groups import merged_groups
-from qdialect.patterns.convolution.step import Spec
-from qdialect.patterns.convolution.width import Row, packings
+from qdialect.kernel_selection.convolution.groups import merged_groups
+from qdialect.kernel_selection.convolution.step import Spec
+from qdialect.kernel_selection.convolution.width import Row, packings
 from qdialect.promises.window import Geometry
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets.pricing import GROUPED

@@ -17,11 +17,11 @@ from test_search import FREE, costs, runtime
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC
-from qdialect.patterns.convolution.conversions import WriteAsConvolution
-from qdialect.patterns.convolution.search import Plan
-from qdialect.patterns.convolution.step import Spec
+from qdialect.kernel_selection.convolution.conversions import WriteAsConvolution
+from qdialect.kernel_selection.convolution.search import Plan
+from qdialect.kernel_selection.convolution.step import Spec
+from qdialect.kernel_selection.functions import ELEMENTWISE, ComposeFunction
 from qdialect.patterns.float_kernels import is_faster_in_float
-from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction
 from qdialect.promises.kernels import Kernels, Rows
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked

@@ -17,11 +17,11 @@ from xdsl.ir import BlockArgument
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant_array
+from qdialect.kernel_selection.convolution.shuffle import _channels_last
+from qdialect.kernel_selection.convolution.step import ImageNodes
 from qdialect.patterns.affine import FoldIntoNormalization
 from qdialect.patterns.arithmetic_operands import Constants
 from qdialect.patterns.casts import ReadNarrowing
-from qdialect.patterns.convolution.shuffle import _channels_last
-from qdialect.patterns.convolution.step import ImageNodes
 from qdialect.patterns.half_precision_casts import ReadInHalf
 from qdialect.patterns.sums import _slower
 from qdialect.patterns.weight_only import LowerWeightOnly

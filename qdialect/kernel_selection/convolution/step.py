@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy.typing as npt
@@ -15,14 +14,10 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.forms.nodes import Nodes
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import FLOAT, PACKED, PRODUCT, SUM, WORTH, Convolution
+from qdialect.targets.pricing import FLOAT, PACKED, PRODUCT, SUM, WORTH, Convolution, priced
 
 MOVES = 1500
 """Nanoseconds assumed for Transposes and Reshapes before a convolution, and as many after it."""
-SOME_SIZE = 14
-"""Size assumed for an unknown spatial axis."""
-SOME_IMAGES = 4
-"""Size assumed for an unknown batch: a model with an open batch is sometimes run with more than one image."""
 SLICES = 11
 """The first opset in which Slice and Pad take 8-bit elements, and bounds as operands."""
 OLD_SLICES = Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
@@ -78,15 +73,6 @@ class Spec:
     def of(self, geometry: Geometry, images: int | None = None) -> Spec:
         """This convolution with another geometry and, unless None, batch of `images`."""
         return replace(self, geometry=geometry, images=self.images if images is None else images)
-
-
-def priced(geometry: Geometry, images: int | None = None, *, symmetric: bool = False) -> Convolution:
-    """The sizes that determine the cost of a convolution; `SOME_IMAGES` if `images` is None and the batch unknown."""
-    if images is None:
-        images = SOME_IMAGES if geometry.images == DYNAMIC else geometry.images
-    pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in geometry.results)
-    g = geometry
-    return Convolution(g.inputs, g.outputs, g.kernel, g.strides, pixels, symmetric, images, g.groups)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from qdialect.forms.kernel_substitutes import AsConvolution
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.pointwise import AsPointwise
 from qdialect.ir.names import tensor_name
-from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
 from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.kernels import Kernels, Rows
 from qdialect.promises.linear import Linear
@@ -23,6 +22,8 @@ from qdialect.rewriting.matching import OnForm
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
+    SOME_IMAGES,
+    SOME_SIZE,
     WORTH,
     Convolution,
     quantized_cost,

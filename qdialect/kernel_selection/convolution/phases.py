@@ -23,10 +23,10 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
-from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.step import MOVES, SLICES, TO_THE_END, ImageNodes, Spec, Step
 from qdialect.promises.window import OTHER_SHAPE, Geometry
 from qdialect.reasons import GROUPED, Blocked
-from qdialect.targets.pricing import SPREADING, Convolution, Costs, by_group, cost
+from qdialect.targets.pricing import SOME_SIZE, SPREADING, Convolution, Costs, by_group, cost
 
 LARGEST_WINDOW = 1 << 16
 """Greatest product of kernel size, stride and pads along an axis that is considered."""

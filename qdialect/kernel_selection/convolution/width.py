@@ -24,15 +24,7 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
-from qdialect.patterns.convolution.step import (
-    MOVES,
-    SOME_SIZE,
-    UNKNOWN_CHANNELS,
-    ImageNodes,
-    Spec,
-    Step,
-    most,
-)
+from qdialect.kernel_selection.convolution.step import MOVES, UNKNOWN_CHANNELS, ImageNodes, Spec, Step, most
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
@@ -40,6 +32,7 @@ from qdialect.targets.pricing import (
     POINTWISE,
     PRODUCT,
     QUANTIZED,
+    SOME_SIZE,
     SPREADING,
     VOLUME,
     Costs,

@@ -21,12 +21,11 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
-from qdialect.patterns.convolution.columns import gathered
-from qdialect.patterns.convolution.step import (
+from qdialect.kernel_selection.convolution.columns import gathered
+from qdialect.kernel_selection.convolution.step import (
     MOVES,
     OLD_SLICES,
     SLICES,
-    SOME_SIZE,
     UNKNOWN_CHANNELS,
     ImageNodes,
     Spec,
@@ -34,7 +33,7 @@ from qdialect.patterns.convolution.step import (
 )
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import GATHERED, VOLUME, Convolution, Costs, cost
+from qdialect.targets.pricing import GATHERED, SOME_SIZE, VOLUME, Convolution, Costs, cost
 
 DEEPEST = 32
 """Greatest number of slices that become channels: each is a node."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.patterns.convolution.step import MOVES, Spec, Step
+from qdialect.kernel_selection.convolution.step import MOVES, Spec, Step
 from qdialect.targets.pricing import GROUPED, Costs
 
 LARGEST = 1 << 18

@@ -17,8 +17,8 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, is_constant, real_constant
-from qdialect.patterns.convolution.search import Search
-from qdialect.patterns.convolution.step import Spec
+from qdialect.kernel_selection.convolution.search import Search
+from qdialect.kernel_selection.convolution.step import Spec
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked

@@ -18,8 +18,8 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.casts import Parameters, stored
 from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import constant_array, known_array, rank_of, real_constant
+from qdialect.kernel_selection.convolution.step import OLD_SLICES, SLICES, TO_THE_END, ImageNodes, Spec
 from qdialect.ops.generated import op_named
-from qdialect.patterns.convolution.step import OLD_SLICES, SLICES, TO_THE_END, ImageNodes, Spec
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import COMPUTED_BIAS, UNKNOWN_RANK, Blocked
 from qdialect.targets import Target

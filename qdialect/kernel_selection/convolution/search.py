@@ -15,10 +15,10 @@ from math import prod
 from operator import itemgetter
 from typing import NamedTuple
 
-from qdialect.patterns.convolution.depth import joined_axes
-from qdialect.patterns.convolution.groups import merged_groups
-from qdialect.patterns.convolution.step import Spec, Step, most
-from qdialect.patterns.convolution.width import packed_widths
+from qdialect.kernel_selection.convolution.depth import joined_axes
+from qdialect.kernel_selection.convolution.groups import merged_groups
+from qdialect.kernel_selection.convolution.step import Spec, Step, most
+from qdialect.kernel_selection.convolution.width import packed_widths
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
     FLOAT,

@@ -88,5 +88,5 @@ def test_weights_are_not_read_where_there_is_nothing_to_fill(tmp_path: Path, mon
     def read(value: SSAValue) -> Array:
         raise AssertionError(f"{value} was read")
 
-    monkeypatch.setattr("qdialect.patterns.convolution.blocks.real_constant", read)
+    monkeypatch.setattr("qdialect.kernel_selection.convolution.blocks.real_constant", read)
     assert weights(compiled(Chain(48).model(), tmp_path))[0] == (48, 40, 1, 1)

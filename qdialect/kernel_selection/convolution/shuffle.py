@@ -17,8 +17,8 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.ir.build import copied
 from qdialect.ir.values import rank_of
-from qdialect.patterns.convolution.layout import comes_channels_last
-from qdialect.patterns.convolution.step import ImageNodes
+from qdialect.kernel_selection.convolution.layout import comes_channels_last
+from qdialect.kernel_selection.convolution.step import ImageNodes
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp

@@ -16,13 +16,13 @@ from test_packing import SPACE, last_op
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.ir.values import is_float32
-from qdialect.patterns.convolution import phases, search
-from qdialect.patterns.convolution.columns import product_guard
-from qdialect.patterns.convolution.depth import DEEPEST, _slices
-from qdialect.patterns.convolution.phases import SpreadPhases, spread_phases
-from qdialect.patterns.convolution.search import Plan, Search, _around, float_kernel
-from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec, Step
-from qdialect.patterns.convolution.width import Row, packed_widths, packings
+from qdialect.kernel_selection.convolution import phases, search
+from qdialect.kernel_selection.convolution.columns import product_guard
+from qdialect.kernel_selection.convolution.depth import DEEPEST, _slices
+from qdialect.kernel_selection.convolution.phases import SpreadPhases, spread_phases
+from qdialect.kernel_selection.convolution.search import Plan, Search, _around, float_kernel
+from qdialect.kernel_selection.convolution.step import SLICES, ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.width import Row, packed_widths, packings
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.targets import Target, target

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import known_array
+from qdialect.kernel_selection.convolution.step import ImageNodes, Step
 from qdialect.ops.generated import op_named
-from qdialect.patterns.convolution.step import ImageNodes, Step
-from qdialect.promises.window import Geometry
+from qdialect.promises.window import window_attributes
 
 
 def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes) -> OnnxOp:
@@ -44,21 +43,6 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
         y = step.result(nodes, y)
     nodes.ops[-1].location = op.location
     return conv
-
-
-def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
-    """The attributes of a convolution of `geometry`; auto_pad is kept if the pads are unknown."""
-    attributes: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
-    if geometry.groups > 1:
-        attributes["group"] = int_attr(geometry.groups)
-    for name, values in (("strides", geometry.strides), ("dilations", geometry.dilations)):
-        if any(value != 1 for value in values):
-            attributes[name] = ints_attr(values)
-    if geometry.pads is None:
-        attributes["auto_pad"] = op.onnx_attributes["auto_pad"]
-    elif geometry.has_pads:
-        attributes["pads"] = ints_attr((*(p[0] for p in geometry.pads), *(p[1] for p in geometry.pads)))
-    return attributes
 
 
 def _weight(op: OnnxOp, steps: Sequence[Step], nodes: ImageNodes) -> SSAValue:
