@@ -46,7 +46,7 @@ from qdialect.kernel_selection.convolution.search import (
     kernel_cost,
 )
 from qdialect.kernel_selection.convolution.shuffle import ShuffleLast
-from qdialect.kernel_selection.convolution.step import ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.step import ConvolutionStep, ImageNodes, Spec
 from qdialect.patterns.float_kernels import saved_behind
 from qdialect.patterns.sums import LowerToSum
 from qdialect.patterns.target_pattern import TargetPass
@@ -176,7 +176,9 @@ class ChooseConvolutionForm(OnTrait[Window]):
             )
         return Plan(taken, (step, *plan.steps))
 
-    def _take(self, op: OnnxOp, steps: Sequence[Step], window: Window, rewriter: Rewriter) -> Blocked | None:
+    def _take(
+        self, op: OnnxOp, steps: Sequence[ConvolutionStep], window: Window, rewriter: Rewriter
+    ) -> Blocked | None:
         bias, copies = op.input(2), any(step.copies > 1 for step in steps)
         if constant(op.operands[1]) is None or (copies and bias is not None and constant(bias) is None):
             return COMPUTED_WEIGHT

@@ -77,7 +77,7 @@ MOVED = {
 """The types of the same numbers in the other signedness."""
 
 
-class Step(NamedTuple):
+class ChainLink(NamedTuple):
     """An op that gives the same integers again."""
 
     op: Operation
@@ -90,7 +90,7 @@ class Step(NamedTuple):
 class Source(NamedTuple):
     """The quantize that gives some integers, and what only moves them behind it."""
 
-    steps: Sequence[Step]
+    steps: Sequence[ChainLink]
 
     def read_by(self, agrees: Callable[[Use], bool]) -> bool:
         """True if all that read the integers, moved or not, agree to read the other signedness."""
@@ -100,18 +100,18 @@ class Source(NamedTuple):
 
 def source_of(value: SSAValue) -> Source | None:
     """The quantize that gives `value`, if nothing but moves lies between; None if there is none."""
-    steps: list[Step] = []
+    steps: list[ChainLink] = []
     while isinstance(op := value.owner, Operation):
         element, promise = _other(known_element(value.type)), op.get_trait(Commutes)
         if element is None:
             return None
         if isinstance(op, QuantizeOp) or op.get_trait(QuantizeForm) is not None:
-            return Source([Step(op, element), *reversed(steps)]) if _has_zero_point(op) else None
+            return Source([ChainLink(op, element), *reversed(steps)]) if _has_zero_point(op) else None
         if isinstance(op, StorageCastOp):
             promise = None
         elif promise is None or not _moves(op, promise):
             return None
-        steps.append(Step(op, element, promise))
+        steps.append(ChainLink(op, element, promise))
         value = op.operands[0]
     return None
 
@@ -188,7 +188,7 @@ class Flipped:
             self._known[value] = ops[-1].results[0]
         return self._known[value]
 
-    def _quantize(self, step: Step, rewriter: Rewriter) -> Operation:
+    def _quantize(self, step: ChainLink, rewriter: Rewriter) -> Operation:
         element = step.element
         if isinstance(element, UniformType):
             return QuantizeOp(step.op.operands[0], element)
@@ -203,7 +203,7 @@ class Flipped:
         result = with_element(op.results[0].type, element)
         return type(op).build([op.operands[0], op.operands[1], zero], [result], attributes)
 
-    def _move(self, step: Step) -> Operation:
+    def _move(self, step: ChainLink) -> Operation:
         value = self._known[step.op.operands[0]]
         if step.promise is not None:
             return step.promise.rebuilt(onnx_op(step.op), [value], [step.element])

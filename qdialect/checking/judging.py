@@ -16,11 +16,11 @@ from qdialect.exactness import Exactness
 from qdialect.numerics import Array
 from qdialect.promises.linear import Linear
 
-CLOSE_FLOAT = 1e-4
+CLOSE_FLOAT_TOLERANCE = 1e-4
 """Tolerance of floats in class `close`, relative to the largest magnitude."""
-HALF = 2
-"""Bytes of a float of half precision, whose steps are longer than `CLOSE_FLOAT`: one of them is close too."""
-ROUNDING = 2.0**-22
+HALF_PRECISION_BYTES = 2
+"""Bytes of a float of half precision, whose steps are longer than `CLOSE_FLOAT_TOLERANCE`: one of them is close too."""
+ROUNDING_TOLERANCE = 2.0**-22
 """Tolerance for rounding of a real number, relative: two units in the last place of float32."""
 
 
@@ -71,7 +71,7 @@ def step_of(op: Operation, real: Array) -> Array | None:
         if type is None or quantized_of(op.results[0].type) is not None:
             return None
         step = type.scales.astype(np.float64).max() / 2
-    return np.asarray(step + np.abs(real[np.isfinite(real)]).max(initial=0.0) * ROUNDING)
+    return np.asarray(step + np.abs(real[np.isfinite(real)]).max(initial=0.0) * ROUNDING_TOLERANCE)
 
 
 def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
@@ -90,9 +90,9 @@ def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None =
     most, count = float(apart.max()), int(np.count_nonzero(apart))
     limit = np.zeros(()) if step is None or exactness is Exactness.EXACT else step
     if exactness is Exactness.CLOSE:
-        close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
+        close = CLOSE_FLOAT_TOLERANCE * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
         limit = np.maximum(limit, close)
-        if is_float and wanted.dtype.itemsize == HALF:
+        if is_float and wanted.dtype.itemsize == HALF_PRECISION_BYTES:
             limit = np.maximum(limit, np.abs(a) * float(ml_dtypes.finfo(wanted.dtype).eps))
     if np.all(apart <= limit):
         return None

@@ -65,7 +65,7 @@ from qdialect.rewriting.passes import exactness_of
 from qdialect.rewriting.records import Records, Rewritten
 from qdialect.text.upstream import upstream_dialect
 from qdialect.upstream.tosa.site import TosaSite
-from qdialect.upstream.tosa_check import stages
+from qdialect.upstream.tosa_check import compared_ops
 
 MAX_BATCHES = 4
 """Greatest number of a file's batches that are run: each pass runs each twice."""
@@ -141,7 +141,7 @@ class Reference:
         feeds = [self._feeds[name] for name in input_names(module)]
         return [
             Difference(value_name(one.op.results[0]) or called(one.op), one.op.name, called(one.op), detail)
-            for one in stages(module, feeds, records.lowered, known)
+            for one in compared_ops(module, feeds, records.lowered, known)
             if (detail := beyond(one.expected, one.got, exactness)) is not None
         ]
 

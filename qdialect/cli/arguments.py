@@ -22,9 +22,9 @@ COMMANDS = {
     "targets": "list the targets, or measure kernel costs on this machine",
 }
 
-RUNS = 31
+DEFAULT_CALIBRATION_RUNS = 31
 """How often `targets --calibrate` runs each kernel by default."""
-THREADS_OF_CORE = 16
+MAX_THREADS_PER_CORE = 16
 """More threads than this on each core do nothing but wait for each other, for minutes."""
 
 _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passes."
@@ -224,7 +224,7 @@ def _add_targets(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate", action="store_true", help=calibrate)
     output = "file for the costs, with the ending .toml (default: standard output)"
     parser.add_argument("-o", "--output", metavar="FILE.toml", help=output)
-    runs = f"runs of each kernel, of which the fastest counts (default: {RUNS})"
+    runs = f"runs of each kernel, of which the fastest counts (default: {DEFAULT_CALIBRATION_RUNS})"
     parser.add_argument("--runs", type=_positive, metavar="N", help=runs)
 
 
@@ -311,7 +311,7 @@ def _positive(text: str) -> int:
 
 def _threads(text: str) -> int:
     count, cores = _count(text), os.cpu_count() or 1
-    if count > THREADS_OF_CORE * cores:
+    if count > MAX_THREADS_PER_CORE * cores:
         raise argparse.ArgumentTypeError(f"{count} threads are too many for {cores} cores; 0 uses all cores")
     return count
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qdialect.measuring.profiling import NodeTime
     from qdialect.measuring.timing import Latency
 
-MOST_ROWS = 30
+MAX_PROFILE_ROWS = 30
 """Greatest number of nodes in the table of --profile; --json has all."""
 
 
@@ -90,11 +90,11 @@ def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) ->
 def _profile(rows: "Sequence[NodeTime]") -> list[str]:
     """Lines with the slowest nodes, and the total time of each kernel."""
     cells: list[tuple[str, ...]] = [("ms", "share", "kernel", "types", "result", "node")]
-    for one in rows[:MOST_ROWS]:
+    for one in rows[:MAX_PROFILE_ROWS]:
         shape = one.outputs[0].partition(" ")[2] if one.outputs else ""
         cells.append((*_time(one.seconds, one.share), one.kernel, one.types, shape, one.node))
     lines = table(cells)
-    if others := rows[MOST_ROWS:]:
+    if others := rows[MAX_PROFILE_ROWS:]:
         lines.append(f"and {len(others)} more, {100 * sum(one.share for one in others):.1f} %")
     by_kernel: dict[str, list[NodeTime]] = {}
     for one in rows:

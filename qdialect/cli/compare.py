@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _outputs(comparison: "Comparison") -> list[str]:
     """Lines with each output in three rows, against A with optimization off."""
-    from qdialect.measuring.outputs import ROWS, shape_text
+    from qdialect.measuring.outputs import ROW_TITLES, shape_text
 
     rows: list[tuple[str, ...]] = [
         ("output", "shape", "against A, optimization off", "max abs diff", "SQNR dB", "argmax agrees")
@@ -51,7 +51,7 @@ def _outputs(comparison: "Comparison") -> list[str]:
         for number, (row, differences) in enumerate(comparison.differences.items()):
             one = differences[k]
             head = ("", "") if number else (name, shape_text(one.shape))
-            rows.append((*head, ROWS[row], *_figures(one)))
+            rows.append((*head, ROW_TITLES[row], *_figures(one)))
     return [*table(rows), f"{comparison.batches} batch{'' if comparison.batches == 1 else 'es'}"]
 
 

@@ -24,8 +24,8 @@ class Conflict(NamedTuple):
     """The line, without what to leave out."""
 
 
-IMAGES = "mean", "std", "layout"
-UPSTREAM = ".mlir", ".so", ".vmfb", ".tosa"
+IMAGE_OPTIONS = "mean", "std", "layout"
+UPSTREAM_ENDINGS = ".mlir", ".so", ".vmfb", ".tosa"
 """Endings of outputs that are no ONNX model."""
 
 
@@ -50,7 +50,7 @@ def _is_weights_alone(parsed: argparse.Namespace) -> bool:
 
 
 def _is_upstream(parsed: argparse.Namespace) -> bool:
-    return parsed.output is not None and parsed.output.lower().endswith(UPSTREAM)
+    return parsed.output is not None and parsed.output.lower().endswith(UPSTREAM_ENDINGS)
 
 
 NO_MODEL = Conflict(
@@ -63,9 +63,11 @@ CONFLICTS = {
         Conflict(
             _is_random, ("state",), "--state goes from one sample to the next, of which --random has none"
         ),
-        Conflict(_is_random, IMAGES, "--random reads no images"),
+        Conflict(_is_random, IMAGE_OPTIONS, "--random reads no images"),
         Conflict(
-            _has_no_data, (*IMAGES, "state"), "without --data there are no samples that this applies to"
+            _has_no_data,
+            (*IMAGE_OPTIONS, "state"),
+            "without --data there are no samples that this applies to",
         ),
         Conflict(_has_no_samples, ("workers", "scheduler"), "without --data there are no samples to profile"),
         Conflict(_has_scheduler, ("workers",), "--scheduler has workers of its own"),
@@ -80,11 +82,11 @@ CONFLICTS = {
 """The conflicts of each command's options, the most telling first."""
 WITHOUT_PASSES = (
     "output", "report", "check_numerics", "remarks", "quiet", "verbose", "external_data", "keep_functions",
-    "keep_float", "profiles", "random", "save_profile", "memory", "state", "workers", "scheduler", *IMAGES,
+    "keep_float", "profiles", "random", "save_profile", "memory", "state", "workers", "scheduler", *IMAGE_OPTIONS,
     "range", "rounding", "weights", "max_drop",
 )  # fmt: skip
 """Options that change no pass: without effect where the passes are printed, and nothing else is done."""
-OF_MODELS = "target", "form", "exactness", "costs", "integer_io", "batch", "sizes", "all"
+MODEL_OPTIONS = "target", "form", "exactness", "costs", "integer_io", "batch", "sizes", "all"
 """Options of `explain` that apply to a model, and not to the id of a reason."""
 
 
@@ -102,7 +104,7 @@ def refuse_conflicts(parser: Parser, parsed: argparse.Namespace) -> None:
         if idle:
             parser.error(f"{one.because}: leave {', '.join(idle)} out")
     if parsed.command == "explain" and is_reason(parsed.input):
-        if idle := flags(parser, parsed, OF_MODELS):
+        if idle := flags(parser, parsed, MODEL_OPTIONS):
             parser.error(f"'{parsed.input}' is the id of a reason: leave {', '.join(idle)} out")
 
 

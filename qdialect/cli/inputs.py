@@ -28,7 +28,7 @@ def input_format(path: str) -> str:
     if path == "-":
         return "mlir"
     check_readable(path)
-    return "onnx" if Path(path).suffix.lower() in MODELS else _format(path, "input")
+    return "onnx" if Path(path).suffix.lower() in MODEL_ENDINGS else _format(path, "input")
 
 
 def check_readable(path: str) -> None:
@@ -62,7 +62,7 @@ def _format(path: str, what: str) -> str:
     return extension[1:]
 
 
-MODELS = (".onnx", ".pb")
+MODEL_ENDINGS = (".onnx", ".pb")
 """Extensions of ONNX models."""
 
 
@@ -71,7 +71,7 @@ def check_model(path: str) -> None:
     if path == "-":
         return
     check_readable(path)
-    if Path(path).suffix.lower() not in MODELS:
+    if Path(path).suffix.lower() not in MODEL_ENDINGS:
         _format(path, "input")
         raise UserError(f"'{path}' is not a .onnx file", "qdialect-opt reads text; name ONNX models .onnx")
     if Path(path).stat().st_size == 0:

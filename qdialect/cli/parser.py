@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from qdialect.errors import did_you_mean
 
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)$")
-DATA = (".npz", ".npy")
+DATA_ENDINGS = (".npz", ".npy")
 """Extensions of data files."""
 
 
@@ -83,6 +83,6 @@ def bind_optional_values(argv: Sequence[str], option: str) -> list[str]:
 def misplaced_value(argv: Sequence[str], option: str) -> str:
     """Error message for a data file that follows an option instead of `=`; empty if there is none."""
     for word, value in pairwise(argv):
-        if word == option and value.lower().endswith(DATA):
+        if word == option and value.lower().endswith(DATA_ENDINGS):
             return f"{option} takes its file behind '=': {option}={value}"
     return ""

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from qdialect.report.page.data import Circumstances, File
     from qdialect.report.report import Report
 
-SAMPLES = 8
+MAX_NOISE_SAMPLES = 8
 """Number of samples for measuring noise, as batches, or in one batch if its size is open."""
-SMALL = 0.05
+MIN_MENTIONED_TIME_SHARE = 0.05
 """Fraction of the time below which nodes that onnxruntime added are not mentioned."""
 
 
@@ -53,8 +53,8 @@ class Reporting:
         runner = Runner(a.input, optimize=False)
         free = {one.name for one in runner.inputs if one.shape and one.shape[0] is None}
         feeds = [
-            {name: array[:SAMPLES] if name in free else array for name, array in feed.items()}
-            for feed in islice(runner.feeds(a.data, images), 1 if free else SAMPLES)
+            {name: array[:MAX_NOISE_SAMPLES] if name in free else array for name, array in feed.items()}
+            for feed in islice(runner.feeds(a.data, images), 1 if free else MAX_NOISE_SAMPLES)
         ]
         runner.run(feeds[0])
         return feeds
@@ -103,7 +103,7 @@ class Reporting:
         show("timing each node")
         by_node, elsewhere = seconds_by_node(after, translate(feed, first, second))
         findings = [*_speed(times), f"noise: {layers.verdict()}"]
-        if elsewhere > SMALL:
+        if elsewhere > MIN_MENTIONED_TIME_SHARE:
             share = f"{100 * elsewhere:.0f} %"
             findings.insert(-1, f"time: {share} is in nodes that onnxruntime added, which belong to no layer")
         noise = {one.name: TensorNoise(one.sqnr, one.steps) for one in layers.tensors}

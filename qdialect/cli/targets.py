@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from qdialect.cli.arguments import RUNS
+from qdialect.cli.arguments import DEFAULT_CALIBRATION_RUNS
 from qdialect.cli.display import progress, table
 from qdialect.cli.status import DONE
 from qdialect.files import Outputs
@@ -16,7 +16,7 @@ CALIBRATED = "onnxruntime"
 def run(arguments: argparse.Namespace) -> int:
     """Lists the targets, or writes the costs of this machine."""
     if arguments.calibrate:
-        return _calibrate(arguments.output, arguments.runs or RUNS)
+        return _calibrate(arguments.output, arguments.runs or DEFAULT_CALIBRATION_RUNS)
     rows = [(name, target(name).summary, str(FOLDER / f"{name}.toml")) for name in target_names()]
     print("\n".join(table(rows)))
     return DONE

@@ -70,7 +70,7 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
 
 
 @dataclass(frozen=True)
-class Samples:
+class CalibrationData:
     """Data to calibrate on."""
 
     data: "str | Path | Sequence[str | Path] | Iterable[Mapping[str, Array]] | None" = _option(
@@ -236,7 +236,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class QuantizeOptions(Calibration, Options, Samples):
+class QuantizeOptions(Calibration, Options, CalibrationData):
     """Options of `quantize`. Raises UserError for a value that is none of an option's choices, or below 1."""
 
     def __post_init__(self) -> None:

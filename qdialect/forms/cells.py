@@ -49,7 +49,7 @@ class Cell(NamedTuple):
         return self.recurrent[weight](self.build, h, role)
 
 
-Step = Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]]
+CellStep = Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]]
 """Builds the new states, the hidden state first, from the input's product and the old states."""
 
 
@@ -59,7 +59,7 @@ class Kind(NamedTuple):
     gates: Sequence[str]
     states: Sequence[str]
     activations: Sequence[str]
-    step: Step
+    step: CellStep
 
 
 def _lstm(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:

@@ -29,7 +29,7 @@ from qdialect.forms.builder import Builder
 from qdialect.forms.cells import KINDS, Product
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.nodes import Nodes
-from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, Layer
+from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, RecurrentLayer
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, known_array, static_shape
 from qdialect.ops.generated import op_named
@@ -140,7 +140,7 @@ class _Weight(NamedTuple):
     zero: SSAValue
 
     @staticmethod
-    def of(layer: Layer, direction: int, places: tuple[int, int, int]) -> _Weight:
+    def of(layer: RecurrentLayer, direction: int, places: tuple[int, int, int]) -> _Weight:
         values = [layer.op.input(place) for place in places]
         return _Weight(*(_part(layer.build, value, direction) for value in values if value is not None))
 
@@ -158,7 +158,7 @@ class _Weight(NamedTuple):
         return lambda build, rows, role: self.times(build, _Quantized.of(build, rows, role), role)
 
 
-def _read(op: OnnxOp) -> Layer | Blocked:
+def _read(op: OnnxOp) -> RecurrentLayer | Blocked:
     x, weight = static_shape(op.operands[0]), static_shape(op.operands[2])
     if op.input(7) is not None:
         return PEEPHOLES
@@ -172,10 +172,10 @@ def _read(op: OnnxOp) -> Layer | Blocked:
     if reverse is None or weight[0] != len(reverse):
         return Blocked("weight-shape", f"the weights are of {weight[0]} directions", "check the model")
     activations = unblocked(activations_of(op, KIND.activations, len(reverse)))
-    return Layer(op, KIND, Builder(op), x[0], x[1], weight[1], reverse, activations)
+    return RecurrentLayer(op, KIND, Builder(op), x[0], x[1], weight[1], reverse, activations)
 
 
-def _inputs(layer: Layer) -> list[list[SSAValue]]:
+def _inputs(layer: RecurrentLayer) -> list[list[SSAValue]]:
     """x W' + b of each step, (batch, gates), by direction."""
     build, op, width = layer.build, layer.op, known_shape(layer.op.operands[0].type)[2]
     count = layer.steps * layer.batch
@@ -189,7 +189,7 @@ def _inputs(layer: Layer) -> list[list[SSAValue]]:
     return inputs
 
 
-def _initial(layer: Layer, direction: int) -> list[SSAValue]:
+def _initial(layer: RecurrentLayer, direction: int) -> list[SSAValue]:
     shape = (layer.batch, layer.hidden)
     initial = [layer.op.input(place) for place in (5, 6)]
     return [
@@ -203,7 +203,7 @@ def _initial(layer: Layer, direction: int) -> list[SSAValue]:
 
 
 def _directed(
-    layer: Layer, direction: int, inputs: Sequence[SSAValue]
+    layer: RecurrentLayer, direction: int, inputs: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """The hidden states of all steps of one direction, in order of time; and the states after the last one."""
     product = _Weight.of(layer, direction, (2, 10, 11)).product()

@@ -46,7 +46,7 @@ DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, 
 PEEPHOLES = Blocked("peepholes", "the LSTM has peephole weights", "export without peepholes")
 
 
-class Layer(NamedTuple):
+class RecurrentLayer(NamedTuple):
     """A recurrent op as read: its kind, operands, functions, and sizes (DYNAMIC if unknown); time is the first axis."""
 
     op: OnnxOp
@@ -79,7 +79,7 @@ class Layer(NamedTuple):
         return ["reverse" if back else "forward" for back in self.reverse]
 
 
-def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
+def _read(op: OnnxOp, kind: Kind) -> RecurrentLayer | Blocked:
     """The layer of `op`, or `Blocked` for unsupported attributes, types or shapes."""
     opset = onnx_opset(op)
     x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
@@ -111,10 +111,10 @@ def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
             "opset", f"sequences of several lengths need opset {FIRST_RANGE}", "raise the model's opset"
         )
     last = bool(op.int_attr("linear_before_reset", 0))
-    return Layer(op, kind, Builder(op), steps, batch, known[2], reverse, activations, lengths, last)
+    return RecurrentLayer(op, kind, Builder(op), steps, batch, known[2], reverse, activations, lengths, last)
 
 
-def _input_weight(layer: Layer) -> SSAValue:
+def _input_weight(layer: RecurrentLayer) -> SSAValue:
     """W of all directions, transposed: [inputs, directions * gates]."""
     build, weight = layer.build, layer.op.operands[1]
     directions, gates, inputs = known_shape(weight.type)
@@ -124,7 +124,7 @@ def _input_weight(layer: Layer) -> SSAValue:
     return build.one("Reshape", [build.transpose(weight, (2, 0, 1)), columns], (inputs, directions * gates))
 
 
-def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue | None]]:
+def _projected(layer: RecurrentLayer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue | None]]:
     """x W' + b of all steps in one product, by direction; and the biases to add to the recurrent products."""
     build, count = layer.build, len(layer.reverse)
     right = _input_weight(layer)
@@ -142,7 +142,7 @@ def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue
     return build.split(total, count, 2, [f"{role}/input" for role in layer.roles]), inner
 
 
-def _recurrent_weights(layer: Layer, direction: int) -> list[SSAValue]:
+def _recurrent_weights(layer: RecurrentLayer, direction: int) -> list[SSAValue]:
     """R transposed, [hidden, gates * hidden]; for a GRU whose reset gate comes first, the new gate's part apart."""
     build, weight = layer.build, layer.op.operands[2]
     whole = build.transpose(build.pick(weight, direction), (1, 0))
@@ -161,7 +161,7 @@ def _shape_of(build: Builder, value: SSAValue, axis: int) -> SSAValue:
     return build.one("Gather", [listed, place], (1,), axis=int_attr(0))
 
 
-def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
+def _initial(layer: RecurrentLayer, x: SSAValue) -> list[list[SSAValue]]:
     """Initial states by direction, [batch, hidden], zero if the op has none."""
     build, rows = layer.build, [list[SSAValue]() for _ in layer.reverse]
     zero: SSAValue | None = None
@@ -179,7 +179,7 @@ def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
     return rows
 
 
-def _typed(value: SSAValue, layer: Layer, directions: int) -> SSAValue:
+def _typed(value: SSAValue, layer: RecurrentLayer, directions: int) -> SSAValue:
     """An initial state with the sizes of the layer in its type, by a copy if its own type lacks them."""
     shape = (directions, layer.batch, layer.hidden)
     if layer.batch_first:
@@ -189,7 +189,7 @@ def _typed(value: SSAValue, layer: Layer, directions: int) -> SSAValue:
     )
 
 
-def _zeros(layer: Layer, x: SSAValue) -> SSAValue:
+def _zeros(layer: RecurrentLayer, x: SSAValue) -> SSAValue:
     build = layer.build
     if layer.batch != DYNAMIC:
         return build.constant(np.zeros((layer.batch, layer.hidden), np.float32))
@@ -198,13 +198,13 @@ def _zeros(layer: Layer, x: SSAValue) -> SSAValue:
     return build.one("ConstantOfShape", [shape], (DYNAMIC, layer.hidden), element=FLOAT)
 
 
-def _counts(layer: Layer) -> SSAValue:
+def _counts(layer: RecurrentLayer) -> SSAValue:
     """The lengths of the sequences as i64."""
     assert layer.lengths is not None
     return layer.build.one("Cast", [layer.lengths], (layer.batch,), element=i64, to=int_attr(7))
 
 
-def _mask(layer: Layer, x: SSAValue) -> SSAValue:
+def _mask(layer: RecurrentLayer, x: SSAValue) -> SSAValue:
     """Mask of the steps within each sequence's length, booleans [steps, batch, 1]."""
     build, steps = layer.build, layer.steps
     if steps != DYNAMIC:
@@ -219,7 +219,7 @@ def _mask(layer: Layer, x: SSAValue) -> SSAValue:
     return build.unsqueeze(is_there, 2, (steps, layer.batch, 1))
 
 
-def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
+def _or_zero(layer: RecurrentLayer, state: SSAValue) -> SSAValue:
     """A last state, zero for a sequence without steps: onnxruntime returns zero, not the initial state."""
     build, batch, whole = layer.build, layer.batch, _counts(layer)
     is_there = build.one("Less", [build.constant(np.array(0)), whole], (batch,), element=IntegerType(1))
@@ -228,7 +228,7 @@ def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
     return build.one("Where", [column, state, zero], (batch, layer.hidden), element=FLOAT)
 
 
-def _directed(layer: Layer, values: Sequence[SSAValue]) -> list[SSAValue]:
+def _directed(layer: RecurrentLayer, values: Sequence[SSAValue]) -> list[SSAValue]:
     """Values [steps, batch, ...] by direction; each sequence reversed for the reverse one, if Scan cannot."""
     first, second = int_attr(0), int_attr(1)
     return [
@@ -253,7 +253,7 @@ def _row(value: SSAValue) -> Attribute:
 
 
 def _body(
-    layer: Layer, loop: Loop, inner: Sequence[SSAValue | None], weights: Sequence[Sequence[SSAValue]]
+    layer: RecurrentLayer, loop: Loop, inner: Sequence[SSAValue | None], weights: Sequence[Sequence[SSAValue]]
 ) -> Region:
     """One step of every direction: states in, inputs in; states out, outputs out."""
     state = tensor_type(FLOAT, (layer.batch, layer.hidden))
@@ -285,7 +285,9 @@ def _body(
     return Region(block)
 
 
-def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAValue]], list[SSAValue]]:
+def _scanned(
+    layer: RecurrentLayer, loop: Loop, region: Region
+) -> tuple[list[list[SSAValue]], list[SSAValue]]:
     """The states after the last step, and the hidden states of all steps, by direction."""
     count = len(layer.reverse)
     state = tensor_type(FLOAT, (layer.batch, layer.hidden))
@@ -309,7 +311,7 @@ def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAVal
     return [results[k * each : (k + 1) * each] for k in range(count)], results[count * each :]
 
 
-def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> SSAValue:
+def _stacked(layer: RecurrentLayer, values: Sequence[SSAValue], axis: int, role: str) -> SSAValue:
     """The directions stacked along a new axis."""
     build, shape = layer.build, list(known_shape(values[0].type))
     shape.insert(axis, 1)
@@ -320,7 +322,9 @@ def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> 
     return apart[0]
 
 
-def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]) -> list[SSAValue]:
+def _results(
+    layer: RecurrentLayer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]
+) -> list[SSAValue]:
     """Y, Y_h and Y_c, as far as the op has them."""
     results = list[SSAValue]()
     for place, output in enumerate(layer.op.outputs):

@@ -34,7 +34,7 @@ from qdialect.targets.pricing import (
     quantized_kernel,
 )
 
-RUNS = 31
+RUNS_PER_KERNEL = 31
 PROBES = (
     Shape(1, 16, 16, 16, 3),
     Shape(1, 64, 64, 14, 3),
@@ -86,7 +86,7 @@ class Calibrated:
 def calibrate(
     target: str,
     costs: Costs,
-    runs: int = RUNS,
+    runs: int = RUNS_PER_KERNEL,
     *,
     probes: Sequence[Shape] = PROBES,
     in_groups: Sequence[Grouped] = IN_GROUPS,

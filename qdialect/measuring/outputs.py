@@ -18,10 +18,14 @@ from qdialect.errors import UserError
 from qdialect.measuring.runner import Runner, paired_outputs, translate
 from qdialect.numerics import Array
 
-CHANGED, REFERENCE, RUNS = "optimization_off", "reference_as_it_runs", "as_it_runs"
+OPTIMIZATION_OFF, REFERENCE_AS_IT_RUNS, AS_IT_RUNS = "optimization_off", "reference_as_it_runs", "as_it_runs"
 """B without optimization; A with it; B with it."""
-ROWS = {CHANGED: "B, optimization off", REFERENCE: "A as it runs", RUNS: "B as it runs"}
-CLOSE, FAR = 30.0, 15.0
+ROW_TITLES = {
+    OPTIMIZATION_OFF: "B, optimization off",
+    REFERENCE_AS_IT_RUNS: "A as it runs",
+    AS_IT_RUNS: "B as it runs",
+}
+SAME_DECISIONS_DB, CHANGED_DECISIONS_DB = 30.0, 15.0
 """Signal to noise in dB above which a network's decisions rarely change, and below which they do."""
 
 
@@ -106,7 +110,7 @@ class Comparison:
 
     batches: int
     differences: Mapping[str, list[Difference]]
-    """Differences by row of `ROWS`, without rows that onnxruntime cannot run; outputs in A's order."""
+    """Differences by row of `ROW_TITLES`, without rows that onnxruntime cannot run; outputs in A's order."""
 
     def worst(self, row: str) -> Difference:
         """The output with the least signal to noise."""
@@ -119,28 +123,34 @@ class Comparison:
         """For each output the figures of B as it runs, and those of the other rows in objects of their own."""
         outputs = [
             {"name": one.name, "shape": list(one.shape), **one.as_json()}
-            | {row: rows[k].as_json() for row, rows in self.differences.items() if row != RUNS}
-            for k, one in enumerate(self.differences[RUNS])
+            | {row: rows[k].as_json() for row, rows in self.differences.items() if row != AS_IT_RUNS}
+            for k, one in enumerate(self.differences[AS_IT_RUNS])
         ]
         return {"batches": self.batches, "outputs": outputs, "verdict": self.verdict()}
 
     def verdict(self) -> str:
         """One sentence: how close B is to A, and the cause of the difference."""
-        runs, changed = self.worst(RUNS), self.worst(CHANGED)
-        if self.is_identical(RUNS) and self.is_identical(CHANGED):
+        runs, changed = self.worst(AS_IT_RUNS), self.worst(OPTIMIZATION_OFF)
+        if self.is_identical(AS_IT_RUNS) and self.is_identical(OPTIMIZATION_OFF):
             return "identical: every output has the same numbers, with onnxruntime's optimizer and without"
-        if self.is_identical(CHANGED):
+        if self.is_identical(OPTIMIZATION_OFF):
             return (
                 f"exact: B computes the numbers of A with optimization off; the {decibels(runs.sqnr)} of B as it runs"
                 " are onnxruntime's own fusions, which no --exactness governs"
             )
-        word = "close" if runs.sqnr >= CLOSE else "noisy" if runs.sqnr >= FAR else "far"
+        word = (
+            "close"
+            if runs.sqnr >= SAME_DECISIONS_DB
+            else "noisy"
+            if runs.sqnr >= CHANGED_DECISIONS_DB
+            else "far"
+        )
         parts = [f"{word}: {decibels(runs.sqnr)} on '{runs.name}' as it runs"]
         parts.append(f"{decibels(changed.sqnr)} with optimization off")
-        agreements = [d.agreement for d in self.differences[RUNS] if d.agreement is not None]
+        agreements = [d.agreement for d in self.differences[AS_IT_RUNS] if d.agreement is not None]
         if agreements:
             parts.append(f"{100 * min(agreements):.2f} % of decisions agree")
-        if REFERENCE in self.differences and self.worst(REFERENCE).sqnr < changed.sqnr:
+        if REFERENCE_AS_IT_RUNS in self.differences and self.worst(REFERENCE_AS_IT_RUNS).sqnr < changed.sqnr:
             parts.append("onnxruntime's optimizer moves A itself by more than the compiler did")
         return ", ".join(parts) + ("" if word == "close" else "; --layers says where it begins")
 
@@ -161,12 +171,12 @@ def compare(
     """
     show("loading the models")
     base = Runner(reference, optimize=False)
-    runners = {CHANGED: Runner(other, optimize=False), RUNS: Runner(other, optimize=True)}
+    runners = {OPTIMIZATION_OFF: Runner(other, optimize=False), AS_IT_RUNS: Runner(other, optimize=True)}
     try:
-        runners[REFERENCE] = Runner(reference, optimize=True)
+        runners[REFERENCE_AS_IT_RUNS] = Runner(reference, optimize=True)
     except UserError:  # onnxruntime's optimizer breaks some models; the other rows can still be compared
         pass
-    rows = [row for row in ROWS if row in runners]
+    rows = [row for row in ROW_TITLES if row in runners]
     differences = {row: [Difference(name) for name in base.outputs] for row in rows}
     count = 0
     for count, feeds in enumerate(base.feeds(data), 1):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from qdialect.evaluation.session import session
 from qdialect.numerics import Array
 
-RUNS, WARM_UP = 20, 3
+PROFILED_RUNS, WARM_UP_RUNS = 20, 3
 SUFFIX = "_kernel_time"
 
 
@@ -66,14 +66,19 @@ def _described(tensors: Sequence[Mapping[str, Sequence[int]]]) -> tuple[str, ...
 def _timed(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The events of nodes in the runs after the warm-up."""
     runs = sorted(e["ts"] for e in events if e.get("name") == "model_run")
-    start = runs[WARM_UP] if len(runs) > WARM_UP else 0
+    start = runs[WARM_UP_RUNS] if len(runs) > WARM_UP_RUNS else 0
     for event in events:
         if event.get("cat") == "Node" and event["name"].endswith(SUFFIX) and event["ts"] >= start:
             yield event
 
 
 def profile(
-    path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = RUNS, model: bytes | None = None
+    path: str,
+    feeds: Mapping[str, Array],
+    *,
+    threads: int = 1,
+    runs: int = PROFILED_RUNS,
+    model: bytes | None = None,
 ) -> list[NodeTime]:
     """
     The time of each node in onnxruntime with its optimizations, the slowest first. model: bytes to load instead
@@ -90,7 +95,7 @@ def profile(
             folder=None if model is None else Path(path).parent,
             profile=str(Path(folder) / "profile"),
         )
-        for _ in range(WARM_UP + runs):
+        for _ in range(WARM_UP_RUNS + runs):
             runner.run(None, dict(feeds))
         events: list[Mapping[str, Any]] = json.loads(Path(runner.end_profiling()).read_text())
     totals: dict[_Node, float] = defaultdict(float)

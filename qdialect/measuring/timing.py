@@ -18,11 +18,11 @@ from qdialect.evaluation.feeds import SIZES
 from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
 
-SECONDS = 2.0
+MIN_SECONDS = 2.0
 """Least total run time of one model, in seconds."""
-ROUNDS = 15, 5000
+MIN_AND_MAX_RUNS = 15, 5000
 """Least and greatest number of runs of each model."""
-WARM_UP = 3
+WARM_UP_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,17 @@ class Latency:
 
 
 def alternate(
-    runs: Sequence[Callable[[], object]], *, seconds: float = SECONDS, rounds: tuple[int, int] = ROUNDS
+    runs: Sequence[Callable[[], object]],
+    *,
+    seconds: float = MIN_SECONDS,
+    rounds: tuple[int, int] = MIN_AND_MAX_RUNS,
 ) -> list[list[float]]:
     """
     The wall time in seconds of each call of each function, called in turn for `seconds` each, and as many rounds as
     the two bounds allow.
     """
     for one in runs:
-        for _ in range(WARM_UP):
+        for _ in range(WARM_UP_RUNS):
             one()
     times: list[list[float]] = [[] for _ in runs]
     end = time.perf_counter() + seconds * len(runs)

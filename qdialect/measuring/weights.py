@@ -26,7 +26,7 @@ from qdialect.measuring.outputs import decibels
 from qdialect.numerics import Array
 from qdialect.promises.linear import Linear
 
-FACTOR_GAIN = 6.0
+MIN_FACTOR_GAIN_DB = 6.0
 """dB that factors by channel take off the noise where they count as folded into the weight."""
 
 
@@ -106,7 +106,7 @@ def _noise(layer: str, a: Weight, b: Weight) -> WeightNoise:
     if a.axis is not None and plain.largest:
         scaled = TensorNoise(name, op=a.op, above=())
         scaled.add_reals(a.numbers * _factors(a.numbers, b.numbers, a.axis), b.numbers, type)
-        if scaled.sqnr >= plain.sqnr + FACTOR_GAIN:
+        if scaled.sqnr >= plain.sqnr + MIN_FACTOR_GAIN_DB:
             return WeightNoise(layer, scaled, True)
     return WeightNoise(layer, plain, False)
 

@@ -37,7 +37,7 @@ from qdialect.transforms.insert_casts import InsertCastsPass, bounds_of, element
 Data = str | Path | Iterable[Mapping[str, Array]]
 
 RANGES = ("minmax", "mse")
-GAIN = 0.98
+MAX_COMPLETED_TIME_SHARE = 0.98
 """Greatest ratio of expected times with and without further casts at which they are inserted."""
 
 
@@ -115,7 +115,7 @@ def _best(ready: ModuleOp, casts: InsertCastsPass, profiler: Profiler, original:
             ranges=ranges, elements=elements_of(profile), without=without, samples=profile.samples
         )
         _try(tried, ready.clone(), casts, expected, rows)
-        if tried.share > GAIN or not tried.tensors:
+        if tried.share > MAX_COMPLETED_TIME_SHARE or not tried.tensors:
             return best
         if best.noise is None or (tried.noise is not None and tried.noise.ratio() > best.noise.ratio()):
             best = tried
@@ -144,7 +144,7 @@ def _try(
     placement = casts.placed(module)
     tried.tensors = len(placement.pairs)
     tried.share = placement.cost / max(placement.float_cost, 1e-9)
-    if tried.tensors and tried.share <= GAIN:
+    if tried.tensors and tried.share <= MAX_COMPLETED_TIME_SHARE:
         PassManager().run([casts], module)
         tried.noise = measure_noise(expected, simulated(module, casts.target, rows))
 

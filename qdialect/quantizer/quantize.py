@@ -27,17 +27,32 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import lower_opsets
-from qdialect.quantizer.placement.op_costs import ONE
+from qdialect.quantizer.placement.op_costs import BATCH_OF_ONE
 from qdialect.quantizer.preparing import functions_apart, simplifying, unprofiled
 from qdialect.quantizer.rounding.equalization import equalize
 from qdialect.quantizer.search.candidates import Candidates, Finished, is_noisy
 from qdialect.quantizer.search.judging import outputs
-from qdialect.quantizer.search.max_drop import QUIET, Budgeted, Held, Limit, held_against, hold, parse_limit
+from qdialect.quantizer.search.max_drop import (
+    QUIET_LIMIT,
+    Budgeted,
+    Held,
+    Limit,
+    held_against,
+    hold,
+    parse_limit,
+)
 from qdialect.quantizer.search.plan_check import layers_in_pairs, missing_lines
 from qdialect.quantizer.search.refining import best_beyond_chance, corrected, shrunk, smoothed
-from qdialect.quantizer.search.trials import NO_GAIN, NO_LOSS, Choice, Trial, better, is_slow
+from qdialect.quantizer.search.trials import (
+    MAX_TIME_SHARE,
+    MAX_TIME_SHARE_OF_ONE,
+    Choice,
+    Trial,
+    better,
+    is_slow,
+)
 from qdialect.quantizer.search.weight_only import (
-    OPSET,
+    BLOCKS_OPSET,
     RoundedBlocks,
     fewest_kept,
     parse_weights,
@@ -50,7 +65,7 @@ from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile, load_profile
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.ranges import check_range
-from qdialect.quantizer.statistics.samples import FEW, Row, measure_noise
+from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Row, measure_noise
 from qdialect.quantizer.statistics.stateful_models import sequences, stateful
 from qdialect.quantizer.statistics.workers import add_with_cluster, add_with_workers
 from qdialect.reasons import Blocked
@@ -68,9 +83,9 @@ Feeds = Mapping[str, Array]
 Data = str | Path | Sequence[str | Path] | Iterable[Feeds] | None
 
 RANDOM_SAMPLES = 8
-MOST_FINISHED = 2
+MAX_FURTHER_COMPILED = 2
 """Greatest number of further candidates that are compiled, if the best takes longer than was expected."""
-MOST_PLANS = 4
+MAX_FURTHER_PLANS = 4
 """Greatest number of further plans, each without the nodes that the one before had no integer form of."""
 NO_OP = "no op is faster in integers"
 NO_LAYER = "nothing to quantize: no layer has float weights"
@@ -139,7 +154,7 @@ class Quantized:
         pairs = layers_in_pairs(self.report)
         apart = f", {pairs} in float between pairs of casts by --exactness exact" if pairs else ""
         lines.append(f"{self.integer} of {self.layers} layers {self.how}{apart}, {noise}: {self.choice}")
-        if not self.profile.random and 0 < self.profile.samples < FEW:
+        if not self.profile.random and 0 < self.profile.samples < MIN_SAMPLES:
             few = "1 sample is" if self.profile.samples == 1 else f"{self.profile.samples} samples are"
             lines.append(
                 f"warning: {few} too few for calibration and for measuring the noise; 100 are enough"
@@ -342,7 +357,7 @@ def _planned(candidates: Candidates, calibration: Calibration, limit: Limit | No
     """
     missing: dict[str, Blocked] = {}
     plan = _plan(candidates, calibration, limit)
-    for _ in range(MOST_PLANS):
+    for _ in range(MAX_FURTHER_PLANS):
         new = {name: reason for name, reason in plan.done.missing.items() if name not in missing}
         if not new:
             break
@@ -389,8 +404,8 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
     first = candidates.attempt(Choice(ways or "minmax", rounding or "gptq"))
     if not first.integer:
         return candidates, first
-    if first.share_of_one > NO_LOSS:
-        first = better(first, [candidates.attempt(replace(first.choice, batch=ONE))])
+    if first.share_of_one > MAX_TIME_SHARE_OF_ONE:
+        first = better(first, [candidates.attempt(replace(first.choice, batch=BATCH_OF_ONE))])
     candidates, first = smoothed(candidates, first)
     best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
     if rounding is None:
@@ -408,17 +423,17 @@ def _finished(candidates: Candidates, best: Trial, *, fixed: bool) -> tuple[Tria
     if fixed or not best.integer:
         return best, done, []
     if is_slow(done.share, done.share_of_one):
-        others = _placed_otherwise(candidates, best)[:MOST_FINISHED]
-        if done.share_of_one > NO_LOSS:  # last: the others gain more at larger batches
-            for_one = candidates.attempt(replace(best.choice, batch=ONE, sequential=False))
+        others = _placed_otherwise(candidates, best)[:MAX_FURTHER_COMPILED]
+        if done.share_of_one > MAX_TIME_SHARE_OF_ONE:  # last: the others gain more at larger batches
+            for_one = candidates.attempt(replace(best.choice, batch=BATCH_OF_ONE, sequential=False))
             others += [for_one] if for_one.integer else []
         for other in others:
             again = candidates.finish(other.choice)
             if not is_slow(again.share, again.share_of_one) and not is_noisy(again):
                 return other, again, []
     elif is_noisy(done) and isfinite(done.ratio):
-        held = hold(candidates, best, QUIET)
-        other, lines = (held.trial if held.trial.layers else best), held.summary(QUIET)
+        held = hold(candidates, best, QUIET_LIMIT)
+        other, lines = (held.trial if held.trial.layers else best), held.summary(QUIET_LIMIT)
         if other is not best and not is_noisy(again := candidates.finish(other.choice)):
             return other, again, lines
     return best, done, []
@@ -446,7 +461,7 @@ def _quantize_weights_only(
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
     origin = prepare(prepared, asked)
-    run_passes(prepared, [RaiseOpsetPass(to=OPSET)], origin)
+    run_passes(prepared, [RaiseOpsetPass(to=BLOCKS_OPSET)], origin)
     profiler, doubts = _profile(prepared, data, calibration)
     judges = profiler.samples.judging
     if limit is not None and not judges:
@@ -516,9 +531,9 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
     """Reason why an integer model is not worth its noise; empty if it is."""
     if not any_integers:
         return NO_OP
-    if done.share > NO_GAIN:
+    if done.share > MAX_TIME_SHARE:
         return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
-    if done.share_of_one > NO_LOSS:
+    if done.share_of_one > MAX_TIME_SHARE_OF_ONE:
         share = f"{100 * done.share_of_one:.0f} %"
         return (
             f"in integers a batch of one is expected to take {share} of the time; --batch N quantizes for N"

@@ -39,7 +39,7 @@ from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 REWRITING = (Role.DECOMPOSING, Role.RAISING)
 """Roles of passes that write operators of a runtime's own as ONNX's."""
-PACKED = Blocked(
+PACKED_WEIGHT = Blocked(
     "packed-weight",
     "its weight is a constant now, which a session packs: it sums one row in another order, with other last bits",
     "run it with session.disable_prepacking, or keep a weight that is an input with --keep-overridable",
@@ -128,7 +128,7 @@ class Compilation(Hook):
         to = target(self.report.target)
         if to.packs_weights and self.report.exactness == Exactness.EXACT.value:
             for op in self.report.account.with_new_constants(self.module):
-                remarks_of(self.module).add("fold-constants", op, PACKED)
+                remarks_of(self.module).add("fold-constants", op, PACKED_WEIGHT)
         found = breaches(self.module, to)
         held = {one.node: one.blocked for one in self.report.floats}
         said = [breach._replace(blocked=self._explained(breach, held)) for breach in found]

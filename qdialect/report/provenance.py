@@ -21,10 +21,10 @@ from qdialect.report.graph import Tensor, constant_bytes, links_of, nodes_of, te
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
-NEAR = 8
+MAX_OPS_TO_MERGED = 8
 """Greatest number of nodes between a product and an op merged with it: a bias, casts, layout ops."""
 
-CASTS = QuantizeOp, DequantizeOp, StorageCastOp
+CAST_OPS = QuantizeOp, DequantizeOp, StorageCastOp
 
 
 def is_kernel(op: OnnxOp) -> bool:
@@ -130,7 +130,7 @@ class Origin(Hook):
     def product_at(self, row: int) -> int:
         """The row itself if it sums products, or the nearest above that does, if the path is unique."""
         at = row
-        for _ in range(NEAR):
+        for _ in range(MAX_OPS_TO_MERGED):
             if self.rows[at].numbers is not None:
                 return at
             above = [k for t in self.rows[at].inputs if (k := self._by_tensor.get(t.name)) is not None]
@@ -180,7 +180,7 @@ class Origin(Hook):
 
     def _row_below(self, user: Operation, rows: Mapping[Operation, int]) -> int | None:
         """The row of a user of some op, or of what a cast quantizes that a type stands for; None if it has none."""
-        if not isinstance(user, CASTS):
+        if not isinstance(user, CAST_OPS):
             return rows.get(user)
         row = self._named_row(user)
         return None if row is None else self._quantized_at(row)
@@ -204,7 +204,7 @@ def _users(op: Operation) -> Iterator[Operation]:
     """The users of an op's results, through casts, which belong to no row."""
     for use in (use for result in op.results for use in result.uses):
         yield use.operation
-        if isinstance(use.operation, CASTS):
+        if isinstance(use.operation, CAST_OPS):
             yield from _users(use.operation)
 
 

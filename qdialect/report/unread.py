@@ -16,7 +16,7 @@ from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import RemarkTable
 
-FARTHEST = 64
+MAX_OPS_TO_CAUSE = 64
 """Greatest number of ops between a product and an op that is named as the reason why it stays in float."""
 CALLED = ("domain", "op_type")
 """The properties of a function of the model, and of the ops that call it, which agree."""
@@ -108,7 +108,7 @@ def _beyond(
 ) -> Iterator[OnnxOp]:
     """The first ops, from `values` on, that elements do not pass."""
     todo, seen = list(values), set[OnnxOp]()
-    while todo and len(seen) < FARTHEST:
+    while todo and len(seen) < MAX_OPS_TO_CAUSE:
         for op, further in step(todo.pop(0)):
             if op in seen:
                 continue

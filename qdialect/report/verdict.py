@@ -16,11 +16,11 @@ from qdialect.report.explanations import Said, advice
 from qdialect.report.report import Report, Stays
 from qdialect.targets.reading import NOT_THERE
 
-FEW = 6
+MAX_NAMED_OPERATORS = 6
 """Greatest number of operators that a line names."""
-CASTS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
+CAST_OPERATORS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
 CALIBRATES = "`qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
-TOLD = {"input-rounded": "", "packed-weight": "float products of one row, {}: "}
+REASONS_TOLD = {"input-rounded": "", "packed-weight": "float products of one row, {}: "}
 """Ids of reasons that the caller has to know, and how their lines begin, with the number of nodes."""
 FLOAT32 = "float32"
 """The element type of products that `quantize` quantizes."""
@@ -55,9 +55,10 @@ def stay(count: int, operator: str) -> str:
 def kinds_text(counts: Mapping[str, int]) -> str:
     """Numbers of nodes by operator as text, the most frequent first."""
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-    others = sum(count for _, count in rows[FEW:])
+    others = sum(count for _, count in rows[MAX_NAMED_OPERATORS:])
     return ", ".join(
-        [f"{count} {name}" for name, count in rows[:FEW]] + ([f"{others} others"] if others else [])
+        [f"{count} {name}" for name, count in rows[:MAX_NAMED_OPERATORS]]
+        + ([f"{others} others"] if others else [])
     )
 
 
@@ -82,8 +83,8 @@ class Verdict:
         self._report, self._totals = report, report.totals
         self._floats = _costly(report.layers)
         """The layers with float products, the most expensive first."""
-        self._casts = {name: count for name in CASTS if (count := report.after.get(name))}
-        self._casts_before = sum(report.before.get(name, 0) for name in CASTS)
+        self._casts = {name: count for name in CAST_OPERATORS if (count := report.after.get(name))}
+        self._casts_before = sum(report.before.get(name, 0) for name in CAST_OPERATORS)
         is_quantized = report.account.origin.is_quantized or self._totals.integer or self._casts
         self._is_float_model = not (is_quantized or report.unknown)
         """True if nothing is quantized, in the model as read and in the result, and all operators are known."""
@@ -176,9 +177,10 @@ class Verdict:
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
         rows += [f"'{name}' stays float: {why}" for name, why in self._report.float_ends.items()]
-        told = Counter(one.blocked for one in self._report.remarks if one.blocked.id in TOLD)
+        told = Counter(one.blocked for one in self._report.remarks if one.blocked.id in REASONS_TOLD)
         rows += [
-            f"{TOLD[one.id].format(count)}{one.message}; {one.fix} [{one.id}]" for one, count in told.items()
+            f"{REASONS_TOLD[one.id].format(count)}{one.message}; {one.fix} [{one.id}]"
+            for one, count in told.items()
         ]
         return rows if self._report.calibrated else rows + self.unquantized()
 

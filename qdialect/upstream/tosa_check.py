@@ -28,7 +28,7 @@ Known = Callable[[SSAValue], Array | None]
 """onnxruntime's stored elements of a value of the module before the pass; None if there are none."""
 
 
-class Stage(NamedTuple):
+class ComparedOp(NamedTuple):
     """The lowering of one op, with expected and actual results."""
 
     op: Operation
@@ -41,9 +41,9 @@ class Stage(NamedTuple):
     """The elements by the integer-only arithmetic, of equal width, signed or not."""
 
 
-def stages(
+def compared_ops(
     module: ModuleOp, feeds: Sequence[Array], lowered: Mapping[SSAValue, Laid], known: Known
-) -> Iterator[Stage]:
+) -> Iterator[ComparedOp]:
     """
     The stages of a module after `lower-to-tosa`, in order. feeds: its inputs in order. lowered: the value that each
     tensor holds. Ops behind one that is not lowered are computed from onnxruntime's values of its results.
@@ -68,7 +68,7 @@ def stages(
             if (laid := lowered.get(result)) is None or (expected := known(laid.value)) is None:
                 continue
             order = TO_LAST if laid.last else range(expected.ndim)
-            yield Stage(op, laid.value, expected, _plain(values[result], order).view(expected.dtype))
+            yield ComparedOp(op, laid.value, expected, _plain(values[result], order).view(expected.dtype))
             values[result] = stored_bytes(expected.transpose(order))
 
 

@@ -15,12 +15,12 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import known_array
-from qdialect.kernel_selection.convolution.step import ImageNodes, Step
+from qdialect.kernel_selection.convolution.step import ConvolutionStep, ImageNodes
 from qdialect.ops.generated import op_named
 from qdialect.promises.window import window_attributes
 
 
-def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes) -> OnnxOp:
+def written(op: OnnxOp, gathering: str, steps: Sequence[ConvolutionStep], nodes: ImageNodes) -> OnnxOp:
     """
     The steps' operations in `nodes`, in order, the last with the location of `op`; the convolution among them.
 
@@ -45,7 +45,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
     return conv
 
 
-def _weight(op: OnnxOp, steps: Sequence[Step], nodes: ImageNodes) -> SSAValue:
+def _weight(op: OnnxOp, steps: Sequence[ConvolutionStep], nodes: ImageNodes) -> SSAValue:
     old, type, array = op.operands[1], uniform_of(op.operands[1].type), known_array(op.operands[1])
     zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
     first = steps[0].after.geometry

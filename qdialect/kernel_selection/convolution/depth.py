@@ -27,9 +27,9 @@ from qdialect.kernel_selection.convolution.step import (
     OLD_SLICES,
     SLICES,
     UNKNOWN_CHANNELS,
+    ConvolutionStep,
     ImageNodes,
     Spec,
-    Step,
 )
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
@@ -44,7 +44,7 @@ def _joined(one: int, other: int) -> int:
 
 
 @dataclass(frozen=True)
-class JoinAxes(Step):
+class JoinAxes(ConvolutionStep):
     """Two of the axes N, D, H, W as one, channels last: N and D, or H and W if `rows`."""
 
     before: Geometry = field(kw_only=True)
@@ -72,7 +72,7 @@ class JoinAxes(Step):
         return nodes.channels_first(apart)
 
 
-def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
+def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionStep]:
     """Steps that join H and W, if the kernel has size 1 along them, or else N and D."""
     g = spec.geometry
     if spec.is_float or VOLUME not in costs or g.axes != 3:

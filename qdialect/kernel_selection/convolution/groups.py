@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.kernel_selection.convolution.step import MOVES, Spec, Step
+from qdialect.kernel_selection.convolution.step import MOVES, ConvolutionStep, Spec
 from qdialect.targets.pricing import GROUPED, Costs
 
 LARGEST = 1 << 18
@@ -25,7 +25,7 @@ LARGEST = 1 << 18
 
 
 @dataclass(frozen=True)
-class MergeGroups(Step):
+class MergeGroups(ConvolutionStep):
     """`merged` groups in one."""
 
     groups: int = 1
@@ -49,7 +49,7 @@ class MergeGroups(Step):
         return result.reshape(outputs, self.merged * inputs, *kernel)
 
 
-def merged_groups(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
+def merged_groups(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionStep]:
     """A step for each number of groups that can be merged within `LARGEST`."""
     g = spec.geometry
     if spec.is_float or GROUPED not in costs or g.groups == 1:

@@ -23,7 +23,14 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
-from qdialect.kernel_selection.convolution.step import MOVES, SLICES, TO_THE_END, ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.step import (
+    MOVES,
+    SLICES,
+    TO_THE_END,
+    ConvolutionStep,
+    ImageNodes,
+    Spec,
+)
 from qdialect.promises.window import OTHER_SHAPE, Geometry
 from qdialect.reasons import GROUPED, Blocked
 from qdialect.targets.pricing import SOME_SIZE, SPREADING, Convolution, Costs, by_group, cost
@@ -85,7 +92,7 @@ def phases(kernel: int, stride: int, dilation: int, pads: tuple[int, int], paddi
 
 
 @dataclass(frozen=True)
-class SpreadPhases(Step):
+class SpreadPhases(ConvolutionStep):
     """Compute each block of results as channels of one pixel, then interleave them."""
 
     along: tuple[Phases, ...] = ()
@@ -153,7 +160,7 @@ class SpreadPhases(Step):
         return nodes.transpose(last, (0, 1, 3, 2, 4))
 
 
-def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Blocked:
+def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> ConvolutionStep | Blocked:
     """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
     if g.axes > 2:
@@ -183,7 +190,7 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     return SpreadPhases(after, cost=taken, saves=2 * MOVES, copies=times, along=along, groups=g.groups)
 
 
-def spreading_cost(spec: Spec, step: Step, costs: Costs) -> float:
+def spreading_cost(spec: Spec, step: ConvolutionStep, costs: Costs) -> float:
     """Nanoseconds of the float transposed convolution, with a quantize of its result unless that is float."""
     g = spec.geometry
     sizes = [SOME_SIZE if size == DYNAMIC else size for size in g.sizes]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from qdialect.kernel_selection.convolution.depth import joined_axes
 from qdialect.kernel_selection.convolution.groups import merged_groups
-from qdialect.kernel_selection.convolution.step import Spec, Step, most
+from qdialect.kernel_selection.convolution.step import ConvolutionStep, Spec, most
 from qdialect.kernel_selection.convolution.width import packed_widths
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
@@ -32,7 +32,7 @@ from qdialect.targets.pricing import (
     quantized_cost,
 )
 
-FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[Step]]], ...] = (
+FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[ConvolutionStep]]], ...] = (
     ("groups", merged_groups),
     ("depth", joined_axes),
     ("width", packed_widths),
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
 
     cost: float
     """Nanoseconds."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ConvolutionStep, ...] = ()
     rejected: Rejected | None = None
 
     @property
@@ -135,7 +135,7 @@ class Search:
         return best if best.steps or not rejected.form else best._replace(rejected=rejected)
 
 
-def _doubt(best: Plan, step: Step) -> float:
+def _doubt(best: Plan, step: ConvolutionStep) -> float:
     """
     Margin for `step` relative to the best plan's time: kernels for three axes, and on whole rows, were measured on few
     shapes.

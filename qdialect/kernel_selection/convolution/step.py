@@ -1,4 +1,4 @@
-"""`Spec`, a convolution as the search sees it, and `Step`, the base class of its forms."""
+"""`Spec`, a convolution as the search sees it, and `ConvolutionStep`, the base class of its forms."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class Step(ABC):
+class ConvolutionStep(ABC):
     """
     One form of a convolution: conv(x, w, b) -> result(conv(operand(x), weight(w), b repeated `copies` times)).
 

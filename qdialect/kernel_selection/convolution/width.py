@@ -24,7 +24,14 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
-from qdialect.kernel_selection.convolution.step import MOVES, UNKNOWN_CHANNELS, ImageNodes, Spec, Step, most
+from qdialect.kernel_selection.convolution.step import (
+    MOVES,
+    UNKNOWN_CHANNELS,
+    ConvolutionStep,
+    ImageNodes,
+    Spec,
+    most,
+)
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
@@ -99,7 +106,7 @@ def packings(row: Row) -> Iterator[Packing]:
 
 
 @dataclass(frozen=True)
-class PackWidth(Step):
+class PackWidth(ConvolutionStep):
     """Pack `packing.inputs` pixels of the operand into one, and `packing.outputs` of the result."""
 
     row: Row = field(kw_only=True)
@@ -141,7 +148,7 @@ def _regrouped(nodes: ImageNodes, x: SSAValue, channels: int, width: int) -> SSA
     return nodes.channels_first(nodes.reshaped(last, shape, (*[0] * (len(shape) - 2), width, channels)))
 
 
-def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
+def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionStep]:
     """A step for each packing of a row; none if no kernel of the same products can pay compared with `now`."""
     g, plain = spec.geometry, spec.priced
     if ALIGNED not in costs or g.groups > 1:

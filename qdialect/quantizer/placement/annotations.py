@@ -23,7 +23,7 @@ RANGE = "qdialect.range"
 """Least and greatest real of each result that quantized types are to cover; NaN for a result without."""
 ELEMENTS = "qdialect.elements"
 """Number of elements of each result for one sample."""
-UNLIKE = 16
+MIN_UNLIKE_RATIO = 16
 """Ratio of ranges that leaves four bits of eight to the smaller: a detector may join boxes and scores so."""
 
 
@@ -111,7 +111,7 @@ def counted(value: SSAValue) -> int | None:
 
 
 def are_unlike(values: Sequence[SSAValue]) -> bool:
-    """True if the ranges of values that share a scale differ by more than a factor of `UNLIKE`."""
+    """True if the ranges of values that share a scale differ by more than a factor of `MIN_UNLIKE_RATIO`."""
     ranges = [known for value in values if constant(value) is None and (known := range_of(value)) is not None]
     sizes = [size for low, high in ranges if (size := max(-low, high)) > 0]
-    return len(sizes) > 1 and max(sizes) > UNLIKE * min(sizes)
+    return len(sizes) > 1 and max(sizes) > MIN_UNLIKE_RATIO * min(sizes)

@@ -12,7 +12,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
 
-FINER = 0.75
+MAX_FINER_STEP_RATIO = 0.75
 """Greatest ratio of a new type's step to the existing one's at which it replaces it."""
 
 
@@ -90,5 +90,5 @@ def _scales_freely(op: Operation, index: int) -> bool:
 
 
 def is_finer(type: UniformType, own: UniformType) -> bool:
-    """True if the step of `type` is at most `FINER` of the step of `own`."""
-    return float(type.scale) < FINER * float(own.scale)
+    """True if the step of `type` is at most `MAX_FINER_STEP_RATIO` of the step of `own`."""
+    return float(type.scale) < MAX_FINER_STEP_RATIO * float(own.scale)

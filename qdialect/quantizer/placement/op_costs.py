@@ -42,12 +42,12 @@ from qdialect.targets.pricing import (
     quantized_cost,
 )
 
-RUN_TIME = "DynamicQuantizeLSTM"
+RUN_TIME_KERNEL = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
 """Batch size assumed for a model with an open batch."""
-ONE = 1
+BATCH_OF_ONE = 1
 """Batch size at which such a model must not lose, either."""
-NOMINAL = 10_000.0
+NOMINAL_SAVING_NS = 10_000.0
 """Nanoseconds that an integer op is assumed to save on a target without measurements."""
 
 Elements = Callable[[SSAValue], int]
@@ -126,7 +126,7 @@ class Costing:
 
     def recurrent(self, op: OnnxOp) -> Expected | None:
         """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
-        costs = self._costs.get(RUN_TIME, {})
+        costs = self._costs.get(RUN_TIME_KERNEL, {})
         if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
             return None
         weights = [shape_of(op.operands[k].type) for k in (1, 2)]
@@ -163,7 +163,7 @@ class Costing:
         if op.int_attr("transA", 0):
             return FLOAT_ONLY
         if not self._has_kernels:
-            return Expected(2 * NOMINAL, 1.0, NOMINAL)
+            return Expected(2 * NOMINAL_SAVING_NS, 1.0, NOMINAL_SAVING_NS)
         if len(weight) > 2 and rank_of(op.operands[0]) in (None, len(weight)) and linear.result_axis == 1:
             return self._convolution(op, weight)
         return self._product(op, linear, weight) if len(weight) == 2 else FLOAT_ONLY
@@ -283,7 +283,7 @@ class Costing:
         names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
         names += [other.kernel] if other is not None and not names else []
         if not self._has_kernels:
-            return Expected(NOMINAL, 1.0) if self._all or _meets_linear(op) else FLOAT_ONLY
+            return Expected(NOMINAL_SAVING_NS, 1.0) if self._all or _meets_linear(op) else FLOAT_ONLY
         each, name = self._costs["Elementwise"], _name(op)
         operands = len(op.operands) + (other.constants if other is not None else 0)
         if not names or names[0] not in each or name not in each or not self._is_kernel(operands, names[0]):

@@ -25,15 +25,22 @@ from qdialect.quantizer.placement.annotations import are_unlike, counted, range_
 from qdialect.quantizer.placement.cut import INFINITE, Cut
 from qdialect.quantizer.placement.existing_quantization import is_integer, is_quantized, own_type
 from qdialect.quantizer.placement.kernel_fusion import bias_behind, clamps_in_front, is_bias, is_fused
-from qdialect.quantizer.placement.op_costs import FLOAT_ONLY, ONE, OPEN_BATCH, Costing, Expected, elements_of
+from qdialect.quantizer.placement.op_costs import (
+    BATCH_OF_ONE,
+    FLOAT_ONLY,
+    OPEN_BATCH,
+    Costing,
+    Expected,
+    elements_of,
+)
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
-QUANTIZE, DEQUANTIZE = 0.126, 0.115
+QUANTIZE_NS, DEQUANTIZE_NS = 0.126, 0.115
 """Nanoseconds per element on targets that state none."""
-PICOSECONDS = 1000
+PICOSECONDS_PER_NS = 1000
 
 
 @dataclass
@@ -233,7 +240,7 @@ class _Graph:
         cut, count = self.cut, self.elements(value)
         readers = self._readers(value)
         maker = self._maker(value)
-        quantize, dequantize = (self._cast(value, count, each) for each in (QUANTIZE, DEQUANTIZE))
+        quantize, dequantize = (self._cast(value, count, each) for each in (QUANTIZE_NS, DEQUANTIZE_NS))
         someone = cut.node()
         for reader in readers:
             if reader is not None:
@@ -287,8 +294,10 @@ class _Graph:
         takes = {reader is not None and is_integer[reader] for reader in self._readers(value)}
         count = self.elements(value)
         if makes and False in takes:
-            return self._cast(value, count, DEQUANTIZE) / PICOSECONDS
-        return self._cast(value, count, QUANTIZE) / PICOSECONDS if not makes and True in takes else 0.0
+            return self._cast(value, count, DEQUANTIZE_NS) / PICOSECONDS_PER_NS
+        return (
+            self._cast(value, count, QUANTIZE_NS) / PICOSECONDS_PER_NS if not makes and True in takes else 0.0
+        )
 
     def _cast(self, value: SSAValue, count: int, each: float) -> int:
         return _picoseconds(self._costing.cast(value, count, each))
@@ -313,7 +322,7 @@ class _Graph:
 
 
 def _picoseconds(nanoseconds: float) -> int:
-    return max(round(nanoseconds * PICOSECONDS), 0)
+    return max(round(nanoseconds * PICOSECONDS_PER_NS), 0)
 
 
 def place(
@@ -350,7 +359,9 @@ def place(
     dynamic = graph.dynamic(is_integer)
     # The nodes of a graph do not depend on its batch, so the sides of one are those of the other.
     is_open = graph.is_open and kernels
-    one, many = (graph if size == batch or not is_open else priced(size) for size in (ONE, OPEN_BATCH))
+    one, many = (
+        graph if size == batch or not is_open else priced(size) for size in (BATCH_OF_ONE, OPEN_BATCH)
+    )
     before = [k in graph.now for k in range(len(is_integer))]
     placement = Placement(
         cost=many.total(is_integer, dynamic),

@@ -33,7 +33,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
-LEAST_SAVED = 1 << 20
+MIN_SAVED_BYTES = 1 << 20
 """Least saving in bytes for a table: the compiler stores smaller ones as floats again."""
 LEVELS = 127
 
@@ -66,7 +66,7 @@ def tables_of(module: ModuleOp, target: Target) -> list[Table]:
 
 def _is_table(value: SSAValue) -> bool:
     shape = static_shape(value)
-    if shape is None or len(shape) < 2 or 3 * prod(shape) < LEAST_SAVED:
+    if shape is None or len(shape) < 2 or 3 * prod(shape) < MIN_SAVED_BYTES:
         return False
     return bool(np.isfinite(known_array(value)).all())
 

@@ -25,11 +25,11 @@ from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.promises.affine import Homogeneous
 from qdialect.promises.arithmetic import single_user
 from qdialect.promises.linear import Linear
-from qdialect.quantizer.rounding.layers import Array, Float64, Layer, known_layer, layer_of
+from qdialect.quantizer.rounding.layers import Array, Float64, LinearLayer, known_layer, layer_of
 from qdialect.rewriting.journal import KEEP_FLOAT
 
-ROUNDS = 40
-CHANGE = 1e-4
+MAX_ROUNDS = 40
+MIN_FACTOR_CHANGE = 1e-4
 """Factors within this distance of 1 count as 1."""
 
 
@@ -69,9 +69,9 @@ def equalization_factors(rows: Array, columns: Array) -> Float64:
 def equalize(module: ModuleOp) -> int:
     """Equalize all pairs, in place; returns their number."""
     equalizable = pairs(module)
-    for _ in range(ROUNDS if equalizable else 0):
+    for _ in range(MAX_ROUNDS if equalizable else 0):
         changes = [_equalize_pair(pair) for pair in equalizable]
-        if max(changes) < CHANGE:
+        if max(changes) < MIN_FACTOR_CHANGE:
             break
     return len(equalizable)
 
@@ -110,7 +110,7 @@ def _meets(first: OnnxOp, second: OnnxOp, value: SSAValue) -> bool:
     return channels == _inputs(two) and (bias is None or _is_real(bias))
 
 
-def _inputs(layer: Layer) -> int:
+def _inputs(layer: LinearLayer) -> int:
     """Number of channels of the activation."""
     groups, _, summed = layer.rows_shape
     taps = 1 if layer.window is None else int(np.prod(layer.window.kernel))
@@ -128,7 +128,7 @@ def _equalize_pair(pair: Pair) -> float:
         np.abs(rows1).max(axis=2).reshape(-1), np.abs(split).max(axis=(1, 3)).reshape(-1)
     )
     change = float(np.abs(s - 1).max(initial=0.0))
-    if change < CHANGE:
+    if change < MIN_FACTOR_CHANGE:
         return change
     divisor = s.astype(np.float32)
     _put(pair.first, 1, one.weight(rows1 / divisor.reshape(rows1.shape[0], rows1.shape[1], 1)))

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from qdialect import numerics
 from qdialect.quantizer.rounding.hessian import Hessian, divided, joined
-from qdialect.quantizer.rounding.layers import Array, Float64, Layer
+from qdialect.quantizer.rounding.layers import Array, Float64, LinearLayer
 
-BLOCK = 128
+COLUMNS_AT_ONCE = 128
 """Number of columns that are updated one by one; earlier ones are updated by one product."""
-DAMP = 0.01
+DAMPING = 0.01
 """Fraction of the mean diagonal that is added to a Hessian's diagonal, as in the paper."""
 
 
@@ -41,17 +41,17 @@ class Grid:
     high: int
     dtype: npt.DTypeLike
 
-    def quantize(self, layer: Layer, rows: Array) -> Array:
+    def quantize(self, layer: LinearLayer, rows: Array) -> Array:
         """Round [groups, outputs, ...] to nearest."""
         scales, zero_points = self.parameters(layer, rows.ndim)
         return numerics.quantize(rows, scales, zero_points, self.low, self.high, self.dtype)
 
-    def dequantize(self, layer: Layer, codes: Array) -> Array:
+    def dequantize(self, layer: LinearLayer, codes: Array) -> Array:
         """The real values, float32, of integers [groups, outputs, ...]."""
         scales, zero_points = self.parameters(layer, codes.ndim)
         return numerics.dequantize(codes, scales, zero_points)
 
-    def parameters(self, layer: Layer, rank: int) -> tuple[Array, Array]:
+    def parameters(self, layer: LinearLayer, rank: int) -> tuple[Array, Array]:
         """Scales and zero points of [groups, outputs, ...], an array of `rank` axes."""
         extra = (1,) * (rank - 2)
         scales, zero_points = layer.row_parameters(self.scales), layer.row_parameters(self.zero_points)
@@ -72,7 +72,7 @@ class Rounded:
     """Fraction of the integers that are not the nearest ones."""
 
 
-def weight_grid(layer: Layer, weight: Array, low: int, high: int, *, per_channel: bool) -> Grid:
+def weight_grid(layer: LinearLayer, weight: Array, low: int, high: int, *, per_channel: bool) -> Grid:
     """Symmetric scales of i8, for each output channel or for all: `numerics.symmetric_scales`, zero point 0."""
     axes = None
     if per_channel and layer.output_axis is not None:
@@ -81,7 +81,7 @@ def weight_grid(layer: Layer, weight: Array, low: int, high: int, *, per_channel
     return Grid(scales, np.zeros(scales.shape, np.int32), low, high, np.int8)
 
 
-def result_error(layer: Layer, weight: Array, grid: Grid, codes: Array, hessian: Float64) -> Float64:
+def result_error(layer: LinearLayer, weight: Array, grid: Grid, codes: Array, hessian: Float64) -> Float64:
     """tr(E H E^T) for each output, [groups, outputs]; codes as rows, the Hessian whole or in parts."""
     rows = layer.rows(weight).astype(np.float64) - grid.dequantize(layer, codes)
     parts = hessian.shape[0] // rows.shape[0]
@@ -90,7 +90,7 @@ def result_error(layer: Layer, weight: Array, grid: Grid, codes: Array, hessian:
 
 
 def round_weight(
-    layer: Layer, weight: Array, grid: Grid, hessian: Hessian, held_out: Hessian | None = None
+    layer: LinearLayer, weight: Array, grid: Grid, hessian: Hessian, held_out: Hessian | None = None
 ) -> Rounded:
     """
     The integers of `weight` (float, the weight's shape) on `grid` by GPTQ, or to nearest if that is no worse.
@@ -111,7 +111,13 @@ def round_weight(
 
 
 def gptq(
-    layer: Layer, weight: Array, grid: Grid, hessian: Float64, *, block: int = BLOCK, act_order: bool = True
+    layer: LinearLayer,
+    weight: Array,
+    grid: Grid,
+    hessian: Float64,
+    *,
+    block: int = COLUMNS_AT_ONCE,
+    act_order: bool = True,
 ) -> Array:
     """
     Codes [groups, outputs, summed] of `weight` on `grid`; hessian: [groups * parts, summed / parts, summed / parts].
@@ -146,7 +152,7 @@ def gptq(
     return joined(result.transpose(0, 2, 1), parts)
 
 
-def _in_parts(grid: Grid, layer: Layer, parts: int) -> list[Array]:
+def _in_parts(grid: Grid, layer: LinearLayer, parts: int) -> list[Array]:
     """Scales and zero points, [groups * parts, outputs] or with sizes of 1."""
     return [np.repeat(a, parts, axis=0) if len(a) > 1 else a for a in grid.parameters(layer, 2)]
 
@@ -171,7 +177,7 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64]) -> Float64:
     dead = own <= 0
     mean = own.mean(axis=1, keepdims=True)
     for factor in (1.0, 10.0, 100.0, 1000.0):
-        h[:, diagonal, diagonal] = np.where(dead, 1.0, own + DAMP * factor * mean)
+        h[:, diagonal, diagonal] = np.where(dead, 1.0, own + DAMPING * factor * mean)
         try:
             lower = np.linalg.cholesky(h).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:

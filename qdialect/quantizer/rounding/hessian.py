@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.quantizer.rounding.layers import Float64, Layer
+from qdialect.quantizer.rounding.layers import Float64, LinearLayer
 
 GRID_BITS = 14
 """An activation is rounded to this many bits of its largest magnitude before its products are summed."""
-ROWS_PER_ELEMENT = 4
+PATCHES_PER_ELEMENT = 4
 """Number of patches for each summed element that a Hessian needs; more improve it little."""
-LEAST_ROWS = 4000
-TOGETHER = 1024
+MIN_PATCHES = 4000
+MAX_PATCHES_AT_ONCE = 1024
 """Greatest number of patches that are multiplied at once."""
-MOST_SUMMED = 6144
+MAX_SUMMED = 6144
 """A Hessian has at most the square of this number of elements in each group: 302 MB."""
 
 
@@ -30,19 +30,19 @@ def grid_step(largest: float) -> float:
     return 1.0 if largest == 0.0 else 2.0 ** (frexp(largest)[1] - GRID_BITS)
 
 
-def rows_per_sample(layer: Layer, samples: int) -> int:
+def rows_per_sample(layer: LinearLayer, samples: int) -> int:
     """Number of patches to take from each of `samples` samples for a Hessian of the layer."""
-    wanted = max(ROWS_PER_ELEMENT * layer.rows_shape[2], LEAST_ROWS)
+    wanted = max(PATCHES_PER_ELEMENT * layer.rows_shape[2], MIN_PATCHES)
     return max(1, -(-wanted // max(samples, 1)))
 
 
 def parts_of(summed: int) -> int:
     """
-    Number of equal parts of a row of summed elements, as few as keep a Hessian within `MOST_SUMMED`.
+    Number of equal parts of a row of summed elements, as few as keep a Hessian within `MAX_SUMMED`.
 
     What elements of different parts have in common is left out: the Hessian is taken as block diagonal.
     """
-    least = max(1, -(-summed * summed // MOST_SUMMED**2))
+    least = max(1, -(-summed * summed // MAX_SUMMED**2))
     return next((parts for parts in range(least, summed) if summed % parts == 0), max(summed, 1))
 
 
@@ -63,7 +63,7 @@ def joined(rows: npt.NDArray[Any], parts: int) -> npt.NDArray[Any]:
     )
 
 
-def hessian_bytes(layer: Layer) -> int:
+def hessian_bytes(layer: LinearLayer) -> int:
     """Memory of one `Hessian` of the layer, in bytes."""
     groups, _, summed = layer.rows_shape
     return 8 * groups * summed * (summed // parts_of(summed) + 1)
@@ -78,7 +78,7 @@ class Hessian:
     adds without rounding: the same to the last bit for every batch size and order, and a merge is an addition.
     """
 
-    def __init__(self, layer: Layer, step: float, limit: int | None = None):
+    def __init__(self, layer: LinearLayer, step: float, limit: int | None = None):
         groups, _, summed = layer.rows_shape
         self.layer = layer
         self.step = step
@@ -101,7 +101,7 @@ class Hessian:
             self.count += grid.shape[1]
             self._waiting += grid.shape[1]
             self._pending.append(grid)
-            if self._waiting >= min(TOGETHER, grid.shape[2]):
+            if self._waiting >= min(MAX_PATCHES_AT_ONCE, grid.shape[2]):
                 self._flush()
 
     def _flush(self) -> None:

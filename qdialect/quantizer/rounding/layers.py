@@ -28,7 +28,7 @@ PATCH_BYTES = 1 << 25
 
 
 @dataclass(frozen=True)
-class Layer:
+class LinearLayer:
     """
     The geometry of a linear op.
 
@@ -213,14 +213,14 @@ class Layer:
         return split.transpose(1, 0, 3, 2, 4).reshape(groups, -1, summed)
 
 
-def known_layer(op: OnnxOp) -> Layer:
+def known_layer(op: OnnxOp) -> LinearLayer:
     """`layer_of` a linear op. ValueError if it is None."""
     if (layer := layer_of(op)) is None:
         raise ValueError(f"{op.op_type} is no product of matrices")
     return layer
 
 
-def layer_of(op: OnnxOp) -> Layer | None:
+def layer_of(op: OnnxOp) -> LinearLayer | None:
     """A linear op as a matrix product; None for other ops, and for unknown or irregular weight shapes."""
     linear, shape = op.get_trait(Linear), static_shape(op.operands[1]) if len(op.operands) > 1 else None
     if linear is None or shape is None or not shape or 0 in shape:
@@ -232,16 +232,16 @@ def layer_of(op: OnnxOp) -> Layer | None:
     if bias_factor == 0.0:
         bias_factor = 1.0
     transposed_input = bool(op.int_attr("transA", 0))
-    return Layer(
+    return LinearLayer(
         shape, axis, transposed_input=transposed_input, weight_factor=factor, bias_factor=bias_factor
     )
 
 
-def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> Layer | None:
+def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> LinearLayer | None:
     window = op.get_trait(Window)
     if window is None or not window.is_regular(op):
         return None
-    return Layer(shape, axis, window.groups(op), window.attributes(op), transposed=not window.gathers)
+    return LinearLayer(shape, axis, window.groups(op), window.attributes(op), transposed=not window.gathers)
 
 
 def spread(count: int, limit: int) -> npt.NDArray[np.int64]:

@@ -31,14 +31,14 @@ from qdialect.promises.elementwise import Adds
 from qdialect.promises.linear import Linear
 from qdialect.quantizer.rounding.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.quantizer.rounding.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
-from qdialect.quantizer.rounding.layers import Array, Float64, Layer, known_layer, layer_of
+from qdialect.quantizer.rounding.layers import Array, Float64, LinearLayer, known_layer, layer_of
 from qdialect.quantizer.statistics.observer import Observer, observe_samples, value_names, within
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.samples import Row
 
-LAYER = "qdialect.layer"
+LAYER_ATTRIBUTE = "qdialect.layer"
 """The attribute with a layer's number."""
-HELD_OUT = 3
+SAMPLES_PER_HELD_OUT = 3
 """One sample in so many is held out to judge the rounding."""
 
 
@@ -53,14 +53,14 @@ def number_layers(module: ModuleOp) -> dict[int, OnnxOp]:
         weight = constant_array(op.operands[1])
         if weight is None or weight.dtype != np.float32 or not np.isfinite(weight).all():
             continue
-        op.attributes[LAYER] = IntegerAttr(len(layers), i64)
+        op.attributes[LAYER_ATTRIBUTE] = IntegerAttr(len(layers), i64)
         layers[len(layers)] = op
     return layers
 
 
 def layer_number(op: Operation) -> int | None:
     """The number of a layer; None if the op has none."""
-    number = op.attributes.get(LAYER)
+    number = op.attributes.get(LAYER_ATTRIBUTE)
     return number.value.data if isinstance(number, IntegerAttr) else None
 
 
@@ -97,7 +97,7 @@ class Moments:
         """Add one sample of an activation."""
         count = self._seen[value] = self._seen.get(value, 0) + 1
         for number in self._by_value[value]:
-            (self.judging if count % HELD_OUT == 0 else self.steering)[number].update(array)
+            (self.judging if count % SAMPLES_PER_HELD_OUT == 0 else self.steering)[number].update(array)
 
 
 def observed_waves(
@@ -181,12 +181,12 @@ class _Layer(NamedTuple):
 
     number: int
     name: str
-    layer: Layer
+    layer: LinearLayer
     weight: Array
 
 
 def _rounded(
-    layer: Layer, weight: Array, grid: Grid, steering: Hessian, judging: Hessian, *, nearest: bool
+    layer: LinearLayer, weight: Array, grid: Grid, steering: Hessian, judging: Hessian, *, nearest: bool
 ) -> Rounded:
     if nearest or steering.count == 0:
         return Rounded(layer.weight(grid.quantize(layer, layer.rows(weight))), 1.0, 1.0, 0.0)
@@ -194,7 +194,7 @@ def _rounded(
 
 
 def _shift(
-    layer: Layer, weight: Array, grid: Grid, stored: Array, steering: Hessian, judging: Hessian
+    layer: LinearLayer, weight: Array, grid: Grid, stored: Array, steering: Hessian, judging: Hessian
 ) -> Float64:
     if steering.count == 0:
         return np.zeros(layer.channels(np.zeros(layer.rows_shape[:2])).shape)
@@ -209,7 +209,7 @@ def _shift(
 # --- Biases ---
 
 
-def analytic_shift(layer: Layer, weight: Array, grid: Grid, stored: Array, mean: Float64) -> Float64:
+def analytic_shift(layer: LinearLayer, weight: Array, grid: Grid, stored: Array, mean: Float64) -> Float64:
     """
     The correction to add to the bias, (channels,): (W - dequantized W) E[p] * weight_factor / bias_factor.
 

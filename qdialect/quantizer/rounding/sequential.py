@@ -26,7 +26,7 @@ from qdialect.quantizer.rounding.layers import Array, Float64, layer_of
 from qdialect.quantizer.rounding.rounding import bias_place, layer_number, shift_biases
 from qdialect.quantizer.statistics.observer import Feeds, Observer, observe_samples, value_names
 
-MOST_PRODUCTS = 3e11
+MAX_MULTIPLICATIONS = 3e11
 """Greatest number of multiplications of all samples together; beyond it, no layer is corrected."""
 
 
@@ -40,8 +40,8 @@ class Work:
     """Greatest number of elements that are computed and still read, at any op of the graph."""
 
     def samples(self) -> int:
-        """Number of samples within `MOST_PRODUCTS`."""
-        return int(MOST_PRODUCTS / max(self.products, 1.0))
+        """Number of samples within `MAX_MULTIPLICATIONS`."""
+        return int(MAX_MULTIPLICATIONS / max(self.products, 1.0))
 
     def kept_samples(self, memory: int) -> int:
         """Likewise, if `memory` bytes hold what is still read of each, in float32."""

@@ -30,9 +30,9 @@ from qdialect.quantizer.rounding.layers import Array, Float64, known_layer, laye
 
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The paper's 0.5 and its neighbours."""
-FREE_GAIN, LEAST_GAIN = 0.5, 2.0
+MIN_FREE_GAIN_DB, MIN_GAIN_DB = 0.5, 2.0
 """Least gain in dB of expected noise for smoothing an activation: without an added Mul, and with one."""
-STEPS = 255
+ACTIVATION_STEPS = 255
 WEIGHT_STEPS = 127
 
 
@@ -122,7 +122,7 @@ def expected_noise(channels: ChannelSummary, weights: Float64, s: Float64) -> fl
     Mean squared error, summed over outputs, of x / s and s w rounded to 8 bits: steps^2 / 12 times the other factor.
     """
     span = max((channels.high / s).max(), 0.0) - min((channels.low / s).min(), 0.0)
-    step = span / STEPS
+    step = span / ACTIVATION_STEPS
     scaled = weights * s
     steps = np.abs(scaled).max(axis=1, initial=0.0) / WEIGHT_STEPS
     of_activation = step**2 / 12 * np.square(scaled).sum()
@@ -140,7 +140,7 @@ def smooth(module: ModuleOp, channels: Mapping[SSAValue, ChannelSummary]) -> lis
             continue
         s, exponent, gain = factors(seen, weights)
         places = _places(group, s.size)
-        if gain < (FREE_GAIN if places else LEAST_GAIN):
+        if gain < (MIN_FREE_GAIN_DB if places else MIN_GAIN_DB):
             continue
         divisor = s.astype(np.float32)
         for op in group.layers:

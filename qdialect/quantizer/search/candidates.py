@@ -40,7 +40,7 @@ from qdialect.quantizer.search.judging import AS_THEY_ARE, Judge, Places, least_
 from qdialect.quantizer.search.plan_check import left_in_float, planned_nodes
 from qdialect.quantizer.search.trials import Choice, Trial, better
 from qdialect.quantizer.statistics.profile import Profile
-from qdialect.quantizer.statistics.samples import FEW, Noise, Samples
+from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Noise, Samples
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
 from qdialect.report.provenance import Origin
@@ -106,7 +106,7 @@ class Candidates:
         # The prepared module is already decomposed, and its kept nodes are marked.
         self.marked = replace(self.options, decompose=(), keep_float=())
         self.work = work_of(self.module, elements_of(self.profile))
-        self.measured = self.samples.measured[: max(FEW, self.work.samples())]
+        self.measured = self.samples.measured[: max(MIN_SAMPLES, self.work.samples())]
         """The samples that candidates run on, the judging ones first."""
         self.judge = Judge(self.module, self.measured, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
@@ -183,7 +183,7 @@ class Candidates:
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
         """The module in which `build` inserts casts, with the candidate's ranges and biases."""
         module = self.module.clone()
-        keep_in_float(module, choice.kept, NOISY)
+        keep_in_float(module, choice.kept, NOISY_LAYER)
         for name, reason in self.unable.items():
             keep_in_float(module, [name], reason)
         if choice.range not in self._bounds:
@@ -263,7 +263,7 @@ class Candidates:
         if not now.integer or now.noise is None:
             return now
         judges = len(self.samples.judging)
-        for prices in (100,), PRICES:
+        for prices in (100,), PRICES_PERCENT:
             ways = [replace(now.choice, price=p) for p in prices]
             now = self._better(
                 now, [*ways, replace(now.choice, static=False)] if len(ways) > 1 else ways, None
@@ -272,7 +272,7 @@ class Candidates:
                 others = [("gptq", True), ("gptq", False), ("nearest", True), ("nearest", False)]
                 now = self._better(now, [replace(now.choice, rounding=r, bias=b) for r, b in others], judges)
             if fixed_range is None:
-                now = self._better(now, [replace(now.choice, range=r) for r in RANGES], None)
+                now = self._better(now, [replace(now.choice, range=r) for r in FURTHER_RANGES], None)
         return now
 
     def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
@@ -280,9 +280,11 @@ class Candidates:
         return better(now, [trial for way in ways if (trial := self.attempt(way)).integer], count)
 
 
-NOISY = Blocked("noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float")
-RANGES = ("mse", "99.999", "99.99")
-PRICES = (110, 125, 150)
+NOISY_LAYER = Blocked(
+    "noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float"
+)
+FURTHER_RANGES = ("mse", "99.999", "99.99")
+PRICES_PERCENT = (110, 125, 150)
 
 
 def _more_time(candidates: Candidates, model: bytes, placement: Placement) -> float:

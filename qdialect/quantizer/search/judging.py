@@ -31,15 +31,15 @@ SESSION = "onnxruntime"
 Places = frozenset[int]
 """Indices of the outputs that are compared by their decisive tensors (`logit_metric`)."""
 AS_THEY_ARE = Places()
-ENOUGH = 60.0
+MAX_USEFUL_DB = 60.0
 """Signal to noise in dB above which more has no value."""
-LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
+MIN_RATIO_DB, RATIO_FOR_TIME_DB = 10.0, 20.0
 """Required signal to noise in dB: at no time, and the increase up to the float model's time."""
 
 
 def least_ratio(share: float) -> float:
     """Signal to noise in dB required of an integer model that takes `share` of the float model's time."""
-    return LEAST_RATIO + RATIO_FOR_TIME * share
+    return MIN_RATIO_DB + RATIO_FOR_TIME_DB * share
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
@@ -119,7 +119,7 @@ class Judge:
             measure_noise(*softened(expected, results, self._shares, sure=sure)) for sure in (True, False)
         )
         if self._sure is None:
-            self._sure = noise.ratio() < ENOUGH
+            self._sure = noise.ratio() < MAX_USEFUL_DB
         return (noise, soft) if self._sure else (soft, None)
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:

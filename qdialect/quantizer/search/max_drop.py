@@ -27,13 +27,13 @@ from qdialect.quantizer.search.sensitivity import Budget, FloatPlan, Share, plan
 from qdialect.quantizer.search.trials import Trial
 from qdialect.quantizer.statistics.samples import measure_noise
 
-SAMPLES = 16
+MAX_BUDGET_SAMPLES = 16
 """Greatest number of samples for a noise budget."""
-MOST_PRODUCTS = 1e11
+MAX_BUDGET_PRODUCTS = 1e11
 """Greatest number of multiply-adds of a noise budget, one run per sample and site; one sample is always used."""
-SHOWN, LEAST_SHOWN = 10, 0.005
+MAX_NAMED_LAYERS, MIN_NAMED_SHARE = 10, 0.005
 """Greatest number of layers that a noise report names, and the share below which none is named."""
-ALIKE = 0.02
+MAX_EQUAL_TIME_DIFFERENCE = 0.02
 """Difference of expected times, as a fraction of the float model's, below which they count as equal."""
 
 
@@ -64,7 +64,7 @@ class Limit:
         return _shown(loss, self)
 
 
-QUIET = Limit("30dB", noise=1e-3)
+QUIET_LIMIT = Limit("30dB", noise=1e-3)
 """The limit for a candidate of which too much noise is left."""
 
 
@@ -115,7 +115,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
         output_decisive_tensors(one, places)
     runner = BudgetRunner(with_switches(floating, module), candidates.memory)
     each = len(runner.budget.sites) * candidates.work.products
-    most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
+    most = max(1, min(MAX_BUDGET_SAMPLES, int(MAX_BUDGET_PRODUCTS / max(each, 1.0))))
     for count, row in enumerate(candidates.measured[:most]):
         candidates.show(f"noise budget, {count} samples")
         runner.add(row)
@@ -138,9 +138,11 @@ class Budgeted:
 def budget_lines(budget: Budget) -> list[str]:
     """Lines with the largest shares of a candidate's noise: layer, causes, expected effect of `--keep-float`."""
     lines: list[str] = []
-    for share in budget.shares()[:SHOWN]:
+    for share in budget.shares()[:MAX_NAMED_LAYERS]:
         causes = sorted(share.causes.items(), key=lambda pair: -pair[1])
-        said = ", ".join(f"{cause} {100 * part:.0f} %" for cause, part in causes if abs(part) >= LEAST_SHOWN)
+        said = ", ".join(
+            f"{cause} {100 * part:.0f} %" for cause, part in causes if abs(part) >= MIN_NAMED_SHARE
+        )
         left = budget.predict([share.layer])
         expected = "no noise" if left == 0 else f"{-10 * log10(left):.1f} dB"
         lines.append(
@@ -198,7 +200,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
     holding = [step.kept for step in plan.trials if step.measured <= allowed] or [plan.kept]
     # Float layers between integer ones cost casts: fewer of them may be slower than more.
     fastest = min(trials[names].share for names in holding)
-    kept = min((k for k in holding if trials[k].share <= fastest + ALIKE), key=len)
+    kept = min((k for k in holding if trials[k].share <= fastest + MAX_EQUAL_TIME_DIFFERENCE), key=len)
     return Held(trials[kept], replace(plan, kept=kept), budget.shares())
 
 

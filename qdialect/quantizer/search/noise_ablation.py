@@ -31,11 +31,11 @@ from qdialect.ir.values import constant, is_float32, real_constant
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.quantizer.rounding.layers import spread
-from qdialect.quantizer.search.sensitivity import Budget, Cause, Site
-from qdialect.quantizer.statistics.observer import MEMORY, Feeds, Observer
+from qdialect.quantizer.search.sensitivity import Budget, Cause, RoundingSite
+from qdialect.quantizer.statistics.observer import DEFAULT_MEMORY_BYTES, Feeds, Observer
 
-SWITCH = TensorType(i1, [])
-STEP_BYTES = 4
+SWITCH_TYPE = TensorType(i1, [])
+BYTES_PER_STEP = 4
 
 
 def steps_of(module: ModuleOp) -> list[Operation]:
@@ -52,7 +52,7 @@ class Switches:
     """A module with switches: its last inputs, in the order of the graph."""
 
     module: ModuleOp
-    sites: list[Site] = field(default_factory=list[Site])
+    sites: list[RoundingSite] = field(default_factory=list[RoundingSite])
 
     @property
     def names(self) -> list[str]:
@@ -70,8 +70,8 @@ class _Writer:
 
     def site(self, layers: Iterable[str], cause: Cause) -> SSAValue:
         """Add a switch for a site; returns its input."""
-        self.result.sites.append(Site(tuple(dict.fromkeys(layers)), cause))
-        return self.block.insert_arg(SWITCH, len(self.block.args))
+        self.result.sites.append(RoundingSite(tuple(dict.fromkeys(layers)), cause))
+        return self.block.insert_arg(SWITCH_TYPE, len(self.block.args))
 
     def _add(self, before: Operation, name: str, inputs: list[SSAValue], like: SSAValue) -> SSAValue:
         op = op_named("", name).build([*inputs], [like.type])
@@ -231,10 +231,10 @@ class OutputRunner:
 class BudgetRunner:
     """Runs a module with switches, sample by sample, and accumulates a noise budget."""
 
-    def __init__(self, switches: Switches, memory: int = MEMORY):
+    def __init__(self, switches: Switches, memory: int = DEFAULT_MEMORY_BYTES):
         """memory: bytes, a quarter of which bounds the output elements used, evenly distributed."""
         self.budget = Budget(switches.sites)
-        self._most = max(memory // (4 * STEP_BYTES * max(len(switches.sites), 1)), 1)
+        self._most = max(memory // (4 * BYTES_PER_STEP * max(len(switches.sites), 1)), 1)
         self._names = switches.names
         self._outputs = OutputRunner(switches.module)
         self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)

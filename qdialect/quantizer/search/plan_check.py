@@ -24,12 +24,12 @@ from qdialect.report.report import INTEGER_SUM, NOT_EXACT, Report
 
 IN_INTEGERS = INTEGER_SUM, NOT_EXACT
 """Reasons of ops in float that belong to an integer layer, or are in pairs that the level of exactness leaves."""
-SHOWN = 3
+MAX_NAMED_NODES = 3
 """Greatest number of nodes that a line names."""
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedNode:
     """A node that a placement expects in integers."""
 
     name: str
@@ -38,18 +38,18 @@ class Planned:
     is_product: bool
 
 
-def planned_nodes(module: ModuleOp, placement: Placement, origin: Origin) -> tuple[Planned, ...]:
+def planned_nodes(module: ModuleOp, placement: Placement, origin: Origin) -> tuple[PlannedNode, ...]:
     """The nodes that a placement expects in integers, before it is applied to the module."""
     rows = origin.rows_of(nodes_of(module))
     ops = (*placement.linear, *placement.dynamic, *placement.others)
-    return tuple(Planned(called(op), rows.get(op), _is_product(op)) for op in ops)
+    return tuple(PlannedNode(called(op), rows.get(op), _is_product(op)) for op in ops)
 
 
 def _is_product(op: OnnxOp) -> bool:
     return op.get_trait(SumsProducts) is not None
 
 
-def left_in_float(planned: Sequence[Planned], report: Report) -> dict[str, Blocked]:
+def left_in_float(planned: Sequence[PlannedNode], report: Report) -> dict[str, Blocked]:
     """The planned nodes that the compiled model computes in float, by name, with the reason."""
     floats = {one.node: one.blocked for one in report.floats if one.blocked not in IN_INTEGERS}
     missing = {one.name: floats[one.name] for one in planned if one.name in floats}
@@ -82,7 +82,7 @@ def missing_lines(missing: Mapping[str, Blocked]) -> list[str]:
     if not missing:
         return []
     count = f"{len(missing)} node{'s' if len(missing) > 1 else ''}"
-    names = ", ".join(_quoted(missing)) + (", ..." if len(missing) > SHOWN else "")
+    names = ", ".join(_quoted(missing)) + (", ..." if len(missing) > MAX_NAMED_NODES else "")
     first = next(iter(missing.values()))
     return [
         f"without an integer form, so planned again in float: {count}, {names}: {first.message} [{first.id}]"
@@ -90,4 +90,4 @@ def missing_lines(missing: Mapping[str, Blocked]) -> list[str]:
 
 
 def _quoted(names: Iterable[str]) -> list[str]:
-    return [f"'{name}'" for name in list(names)[:SHOWN]]
+    return [f"'{name}'" for name in list(names)[:MAX_NAMED_NODES]]

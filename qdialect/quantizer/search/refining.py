@@ -13,24 +13,24 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.quantizer.placement.op_costs import elements_of
-from qdialect.quantizer.placement.placement import DEQUANTIZE
+from qdialect.quantizer.placement.placement import DEQUANTIZE_NS
 from qdialect.quantizer.rounding.embedding_tables import Table, tables_of
 from qdialect.quantizer.rounding.sequential import sequential_shifts
 from qdialect.quantizer.rounding.smoothing import ChannelStatistics, groups, smooth
 from qdialect.quantizer.search.candidates import Candidates
-from qdialect.quantizer.search.trials import WORTH, Choice, Trial, better
+from qdialect.quantizer.search.trials import DB_PER_PERCENT_TIME, Choice, Trial, better
 from qdialect.quantizer.statistics.observer import Observer, observe_samples, value_names
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Row
 
-SAMPLES = 32
+MAX_REFINING_SAMPLES = 32
 """Greatest number of samples for smoothing factors, and for sequential bias correction."""
-LEAST_SAMPLES = 8
+MIN_CORRECTION_SAMPLES = 8
 """Fewest samples for sequential bias correction."""
-WORTH_OF_BYTES = 0.04
+DB_PER_PERCENT_BYTES = 0.04
 """dB that one percent of the float model's constants is worth."""
-PLENTY = 40.0
+PLENTY_DB = 40.0
 """Signal to noise in dB above which file size outweighs noise, which changes no decision then."""
 
 
@@ -48,7 +48,9 @@ def smoothed(candidates: Candidates, plain: Trial) -> tuple[Candidates, Trial]:
     observer = Observer(module)
     values = [g.value for g in groups(module) if observer.is_visible(g.value)]
     seen = {value: ChannelStatistics() for value in values}
-    observe_samples(observer, values, rows[:SAMPLES], lambda value, array: seen[value].update(array))
+    observe_samples(
+        observer, values, rows[:MAX_REFINING_SAMPLES], lambda value, array: seen[value].update(array)
+    )
     names = value_names(module)
     done = smooth(module, {v: s.channels for v, s in seen.items() if s.channels is not None})
     if not done:
@@ -77,8 +79,10 @@ def corrected(candidates: Candidates, best: Trial) -> Trial:
     """`best`, or the same with sequentially corrected biases if that is better."""
     if best.noise is None or not best.integer:
         return best
-    rows = candidates.samples.steering[: min(SAMPLES, candidates.work.kept_samples(candidates.memory))]
-    if len(rows) < LEAST_SAMPLES:
+    rows = candidates.samples.steering[
+        : min(MAX_REFINING_SAMPLES, candidates.work.kept_samples(candidates.memory))
+    ]
+    if len(rows) < MIN_CORRECTION_SAMPLES:
         return best
     candidates.show("correcting biases")
     plain = replace(best.choice, bias=False)
@@ -102,8 +106,8 @@ def shrunk(candidates: Candidates, best: Trial) -> Trial:
         return best
     saved = sum(table.saved for table in tables) / max(_bytes(candidates), 1)
     time = sum(_nanoseconds(candidates, table) for table in tables) / max(best.float_time, 1.0)
-    gain = min(trial.ratio, PLENTY) - min(best.ratio, PLENTY)
-    value = gain + 100 * (WORTH_OF_BYTES * saved - WORTH * time)
+    gain = min(trial.ratio, PLENTY_DB) - min(best.ratio, PLENTY_DB)
+    value = gain + 100 * (DB_PER_PERCENT_BYTES * saved - DB_PER_PERCENT_TIME * time)
     return trial if value > 0 else best
 
 
@@ -115,7 +119,7 @@ def _bytes(candidates: Candidates) -> int:
 def _nanoseconds(candidates: Candidates, table: Table) -> float:
     """Nanoseconds for dequantizing the rows gathered from a table."""
     call = candidates.target.costs["Placement"]["call"]
-    return sum(call + elements_of(op.results[0]) * DEQUANTIZE for op in table.takers)
+    return sum(call + elements_of(op.results[0]) * DEQUANTIZE_NS for op in table.takers)
 
 
 def best_beyond_chance(candidates: Candidates, best: Trial, range: str | None) -> Trial:

@@ -17,12 +17,12 @@ import numpy as np
 
 from qdialect.quantizer.rounding.layers import Array
 
-LEAST_NOISE = 1e-30
-TOGETHER = 1 << 16
+MIN_NOISE = 1e-30
+ELEMENTS_AT_ONCE = 1 << 16
 """Number of output elements whose products are summed together."""
-SLACK = 1.25
+MAX_PREDICTED_EXCESS = 1.25
 """Greatest excess factor of the predicted noise over the limit at which a layer is tried in integers again."""
-MOST_TRIALS = 24
+MAX_TRIALS = 24
 
 
 class Cause(StrEnum):
@@ -37,7 +37,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True)
-class Site:
+class RoundingSite:
     """A site of rounding in a model."""
 
     layers: tuple[str, ...]
@@ -67,7 +67,7 @@ class Budget:
     `add` takes them sample by sample. A noise of 1 is as much as the signal.
     """
 
-    def __init__(self, sites: Iterable[Site]):
+    def __init__(self, sites: Iterable[RoundingSite]):
         self.sites = tuple(sites)
         self._products = np.zeros((len(self.sites), len(self.sites)))
         self._signal = 0.0
@@ -77,15 +77,15 @@ class Budget:
     def add(self, signal: Array, steps: Array) -> None:
         """Add one sample's outputs, flat and concatenated: signal (n,), the step of each site (sites, n)."""
         self.samples += 1
-        for k in range(0, steps.shape[1], TOGETHER):
-            exact = steps[:, k : k + TOGETHER].astype(np.float64, copy=False)
+        for k in range(0, steps.shape[1], ELEMENTS_AT_ONCE):
+            exact = steps[:, k : k + ELEMENTS_AT_ONCE].astype(np.float64, copy=False)
             self._products += exact @ exact.T
         self._signal += float(np.square(signal, dtype=np.float64).sum())
 
     @property
     def noise(self) -> float:
         """The noise with all sites, relative to the signal."""
-        return float(self._products.sum()) / max(self._signal, LEAST_NOISE)
+        return float(self._products.sum()) / max(self._signal, MIN_NOISE)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Budget:
     def shares(self) -> list[Share]:
         """Each layer's share of the noise, the largest first; a site of several layers is split evenly."""
         parts: dict[str, dict[Cause, float]] = {layer: {} for layer in self.layers}
-        rows = self._products.sum(axis=1) / max(float(self._products.sum()), LEAST_NOISE)
+        rows = self._products.sum(axis=1) / max(float(self._products.sum()), MIN_NOISE)
         for site, row in zip(self.sites, rows, strict=True):
             for layer in site.layers:
                 own = float(row) / len(site.layers)
@@ -108,7 +108,7 @@ class Budget:
         layers = frozenset(kept)
         active = np.array([not layers.issuperset(site.layers) for site in self.sites], np.bool_)
         part = float(self._products[np.ix_(active, active)].sum())
-        return max(part, 0.0) / max(self._signal, LEAST_NOISE)
+        return max(part, 0.0) / max(self._signal, MIN_NOISE)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def plan_floats(
     kept: list[str] = []
     left = [layer for layer in budget.layers if layer in costs]
     reached = search.passes(kept)
-    while not reached and left and len(search.trials) < MOST_TRIALS:
+    while not reached and left and len(search.trials) < MAX_TRIALS:
         while left:
             kept.append(_best(budget, kept, left, costs))
             left.remove(kept[-1])
@@ -187,8 +187,8 @@ def plan_floats(
     for layer in reversed(kept.copy()) if reached else ():
         fewer = [k for k in kept if k != layer]
         if (
-            len(search.trials) < MOST_TRIALS
-            and search.expect(fewer) <= limit * SLACK
+            len(search.trials) < MAX_TRIALS
+            and search.expect(fewer) <= limit * MAX_PREDICTED_EXCESS
             and search.passes(fewer)
         ):
             kept = fewer

@@ -2,7 +2,7 @@
 A candidate's decisions, its measurement, and which of two candidates is better.
 
 The value of a candidate is its signal-to-noise ratio minus a price for its time; a later one must be better by
-`LEAST_GAIN` than the simpler one before it.
+`MIN_GAIN_DB` than the simpler one before it.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdialect.quantizer.placement.op_costs import OPEN_BATCH
-from qdialect.quantizer.search.judging import ENOUGH, least_ratio
+from qdialect.quantizer.search.judging import MAX_USEFUL_DB, least_ratio
 from qdialect.quantizer.statistics.samples import Noise
 
-LEAST_GAIN = 0.1
+MIN_GAIN_DB = 0.1
 """dB by which a candidate must be better than the one before it."""
-WORTH = 0.3
+DB_PER_PERCENT_TIME = 0.3
 """dB that one percent of the float model's time is worth."""
-DOUBT = 1.0
+MIN_GAIN_STANDARD_ERRORS = 1.0
 """Standard errors by which a candidate must also be better."""
-CAUTION = {"99.999": 0.3, "99.99": 2.0}
+CAUTION_DB = {"99.999": 0.3, "99.99": 2.0}
 """Additional dB that a percentile must gain: clipped values may matter in data that calibration has not seen."""
-CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 20 / float(np.log(10))
+CLIPPING_RANGES, CAUTION_DB_TIMES_SAMPLES = ("mse", *CAUTION_DB), 20 / float(np.log(10))
 """Ranges fitted to seen values, and their optimism on n samples in dB, times n: 2 / n in ln(noise) (Akaike 1974)."""
-NO_GAIN = 0.95
+MAX_TIME_SHARE = 0.95
 """Greatest fraction of the float model's expected time at which an integer model is worth its noise."""
-NO_LOSS = 1.0
+MAX_TIME_SHARE_OF_ONE = 1.0
 """Greatest fraction of the float model's expected time on a batch of one, if the batch is open."""
 
 
 def is_slow(share: float, share_of_one: float) -> bool:
     """True if an integer model gains too little time, or loses some on a batch of one."""
-    return share > NO_GAIN or share_of_one > NO_LOSS
+    return share > MAX_TIME_SHARE or share_of_one > MAX_TIME_SHARE_OF_ONE
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,15 @@ class Trial:
 
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples minus the price of its time, in dB."""
-        caution, ratio = CAUTION.get(self.choice.range, 0.0), 0.0
+        caution, ratio = CAUTION_DB.get(self.choice.range, 0.0), 0.0
         if self.noise is not None:
             ratio = self.noise.ratio(count)
-            caution += CAUTION_OF_FEW / self.noise.noise.size if self.choice.range in CLIPS else 0.0
-        return min(ratio, ENOUGH) - WORTH * 100 * self.share - caution
+            caution += (
+                CAUTION_DB_TIMES_SAMPLES / self.noise.noise.size
+                if self.choice.range in CLIPPING_RANGES
+                else 0.0
+            )
+        return min(ratio, MAX_USEFUL_DB) - DB_PER_PERCENT_TIME * 100 * self.share - caution
 
     def __str__(self) -> str:
         """As the log says it."""
@@ -132,7 +136,7 @@ class Trial:
             if self.softened.ratio(count) < other.softened.ratio(count):
                 return False
         doubt = self.noise.doubt(other.noise, count)
-        return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
+        return self.value(count) >= other.value(count) + max(MIN_GAIN_DB, MIN_GAIN_STANDARD_ERRORS * doubt)
 
 
 def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Trial:

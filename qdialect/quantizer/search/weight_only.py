@@ -37,11 +37,11 @@ from qdialect.quantizer.statistics.samples import Row
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import is_kept
 
-OPSET = 21
+BLOCKS_OPSET = 21
 """First opset whose DequantizeLinear has blocks and 4-bit integers."""
-LOW, HIGH = -8, 7
-BLOCK = 32
-SIZES = (16, 32, 64, 128, 256)
+INT4_LOW, INT4_HIGH = -8, 7
+DEFAULT_BLOCK = 32
+BLOCK_SIZES = (16, 32, 64, 128, 256)
 """Block sizes of MatMulNBits."""
 
 
@@ -50,7 +50,7 @@ class WeightFormat:
     """Format of quantized weights: the value of `--weights`."""
 
     bits: int = 8
-    block: int = BLOCK
+    block: int = DEFAULT_BLOCK
     """Number of summed elements that share a scale, in 4 bits."""
 
 
@@ -61,9 +61,9 @@ def parse_weights(text: str) -> WeightFormat:
     match = re.fullmatch(r"int4(?:,block=(\d+))?", text)
     if match is None:
         raise UserError(f"'{text}' is not a type of weights", "say int8, int4 or int4,block=32")
-    block = int(match[1] or BLOCK)
-    if block not in SIZES:
-        raise UserError(f"{block} is not a block size", f"choose from {', '.join(map(str, SIZES))}")
+    block = int(match[1] or DEFAULT_BLOCK)
+    if block not in BLOCK_SIZES:
+        raise UserError(f"{block} is not a block size", f"choose from {', '.join(map(str, BLOCK_SIZES))}")
     return WeightFormat(4, block)
 
 
@@ -158,10 +158,10 @@ def _nearest(rows: Array, block: int) -> tuple[Array, Array]:
     )
     for b in range(scales.shape[1]):
         part = rows[:, b * block : (b + 1) * block]
-        reach = np.abs(part).max(axis=1) / HIGH
+        reach = np.abs(part).max(axis=1) / INT4_HIGH
         scales[:, b] = np.where(reach > 0, reach, 1.0)
         codes[:, b * block : (b + 1) * block] = numerics.quantize(
-            part, scales[:, b, None], 0, LOW, HIGH, np.int8
+            part, scales[:, b, None], 0, INT4_LOW, INT4_HIGH, np.int8
         )
     return codes, scales
 
@@ -193,7 +193,7 @@ def _round_one(
         return RoundedBlocks(called(op), codes, scales, said, _error_of_elements(rows, codes, scales, block))
     plain = left = _error(rows, codes, scales, block, judge)
     if rounding != "nearest":
-        others = blocked_codes(rows, seen, block, LOW, HIGH, np.int8)
+        others = blocked_codes(rows, seen, block, INT4_LOW, INT4_HIGH, np.int8)
         better = _error(rows, *others, block, judge)
         if better < plain or rounding == "gptq":
             (codes, scales), left = others, better

@@ -22,8 +22,8 @@ from qdialect.files import reason
 from qdialect.numerics import Array
 from qdialect.quantizer.statistics.data_warnings import Doubts
 
-IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
-KINDS = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
+KINDS_OF_DATA = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def load_data(
     if ":" in source and not path.exists():
         _check_is_plain(images or ImageOptions(), source)
         return _function(source, inputs)
-    raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS}")
+    raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS_OF_DATA}")
 
 
 def _check_is_plain(options: ImageOptions, source: str) -> None:
@@ -112,18 +112,18 @@ def _only(inputs: Sequence[Input], what: str) -> Input:
 
 def _file(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
     suffix = path.suffix.lower()
-    if suffix not in IMAGES:
+    if suffix not in IMAGE_ENDINGS:
         _check_is_plain(images, str(path))
     if suffix == ".npz":
         yield load_npz(str(path))
     elif suffix == ".npy":
         yield _npy(path, inputs)
-    elif suffix in IMAGES:
+    elif suffix in IMAGE_ENDINGS:
         yield _image(path, _only(inputs, f"'{path}'"), images)
     elif suffix == ".pb":
         yield _test_set([path], inputs)
     else:
-        raise UserError(f"'{path}' is not a supported kind of data", f"give {KINDS}")
+        raise UserError(f"'{path}' is not a supported kind of data", f"give {KINDS_OF_DATA}")
 
 
 def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
@@ -143,12 +143,12 @@ def _folder(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterat
     """Feeds of a folder's files in the order of their names; subfolders with .pb files are one feed each."""
     files = sorted(p for p in path.rglob("*") if p.is_file())
     sets: dict[Path, list[Path]] = {}
-    known = [p for p in files if p.suffix.lower() in (".npz", ".npy", *IMAGES)]
+    known = [p for p in files if p.suffix.lower() in (".npz", ".npy", *IMAGE_ENDINGS)]
     for one in files:
         if one.suffix.lower() == ".pb" and one.name.startswith("input"):
             sets.setdefault(one.parent, []).append(one)
     if not known and not sets:
-        raise UserError(f"there is no data in folder '{path}'", f"give {KINDS}")
+        raise UserError(f"there is no data in folder '{path}'", f"give {KINDS_OF_DATA}")
     for one in known:
         yield from _file(one, inputs, images)
     for parts in sets.values():
@@ -223,7 +223,7 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
     try:
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
+        raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS_OF_DATA}") from None
     with _blamed(source):
         samples: Any = function() if callable(function) else function
     if not isinstance(samples, Iterable) or isinstance(samples, str | bytes):

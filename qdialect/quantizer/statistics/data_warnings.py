@@ -10,7 +10,7 @@ import numpy as np
 from qdialect.evaluation.data import Input
 from qdialect.numerics import Array
 from qdialect.quantizer.statistics.profile import Profile
-from qdialect.quantizer.statistics.samples import FEW, Samples
+from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Samples
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Doubts:
                 f"warning: the data is {values.pop():g} throughout, which says nothing of ranges;"
                 " the result is not to be used"
             )
-        elif samples.distinct < FEW <= samples.count:
+        elif samples.distinct < MIN_SAMPLES <= samples.count:
             lines.append(
                 f"warning: of {samples.count} samples {samples.distinct} differ, which are few to calibrate with,"
                 " and to say what noise is left"

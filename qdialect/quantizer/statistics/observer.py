@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 Feeds = Mapping[str, Array]
 T = TypeVar("T")
 
-SESSIONS = 4
+MAX_SESSIONS = 4
 """Greatest number of sessions kept: each holds the weights. One more, and all others are dropped."""
-MEMORY = 1 << 30
+DEFAULT_MEMORY_BYTES = 1 << 30
 """Bytes of tensors that are observed together."""
-CHUNK = 64 << 20
+CHUNK_BYTES = 64 << 20
 """Bytes of samples that are run for one wave before the next wave."""
 
 
@@ -149,7 +149,7 @@ class Observer:
         """The session for the values of one wave."""
         key = tuple(names)
         if key not in self._sessions:
-            if len(self._sessions) >= SESSIONS:
+            if len(self._sessions) >= MAX_SESSIONS:
                 self._sessions.clear()
             self._sessions[key] = session_for(self._model, frozenset(names))
         return self._sessions[key]
@@ -219,7 +219,7 @@ def observe_samples(
     rows: Iterable[Feeds],
     look: Callable[[SSAValue, Array], None],
     *,
-    memory: int = MEMORY,
+    memory: int = DEFAULT_MEMORY_BYTES,
     done: Callable[[Feeds], None] = lambda row: None,
 ) -> None:
     """
@@ -235,7 +235,7 @@ def observe_samples(
                 _show(look, values, arrays)
                 done(row)
         return
-    for chunk in chunks(rows, CHUNK):
+    for chunk in chunks(rows, CHUNK_BYTES):
         with undisturbed():
             for k, wave in enumerate(groups):
                 for row, arrays in _runs(observer, wave, chunk, ahead=2 * wave_bytes(wave) <= memory):

@@ -21,9 +21,9 @@ from qdialect.errors import UserError
 from qdialect.files import atomic_write, reason
 from qdialect.quantizer.statistics.statistics import Channels, Statistics
 
-FORMAT = 1
+PROFILE_FORMAT = 1
 """The version of the file's layout."""
-MODULUS = 1 << 128
+HASH_MODULUS = 1 << 128
 """Modulus of the sum of sample hashes, which does not depend on their order."""
 
 
@@ -34,7 +34,7 @@ class Profile:
     model: str = ""
     """A hash of the lowered model."""
     data: int = 0
-    """Sum of the hashes of all samples, modulo `MODULUS`."""
+    """Sum of the hashes of all samples, modulo `HASH_MODULUS`."""
     samples: int = 0
     """Number of samples run."""
     random: bool = False
@@ -52,7 +52,7 @@ class Profile:
                 f"one profile was made by {self.versions}, another by {other.versions}", "make a new profile"
             )
         self.model, self.versions = other.model, other.versions
-        self.data = (self.data + other.data) % MODULUS
+        self.data = (self.data + other.data) % HASH_MODULUS
         self.samples += other.samples
         self.random = self.random or other.random
         for name, statistics in other.tensors.items():
@@ -68,7 +68,7 @@ class Profile:
         names = sorted(self.tensors)
         rows = [self.tensors[name] for name in names]
         header = {
-            "format": FORMAT,
+            "format": PROFILE_FORMAT,
             "model": self.model,
             "data": f"{self.data:032x}",
             "samples": self.samples,
@@ -115,7 +115,7 @@ def load_profile(path: str) -> Profile:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             header = json.loads(bytes(archive["header"]).decode())
             counts, extremes = archive["counts"].astype(np.int64), archive["extremes"]
-        if header["format"] != FORMAT:
+        if header["format"] != PROFILE_FORMAT:
             raise UserError(f"'{path}' is a profile of another version", "make a new profile")
         return _read(header, counts, extremes)
     except OSError as error:

@@ -15,7 +15,7 @@ from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.quantizer.statistics.observer import (
-    MEMORY,
+    DEFAULT_MEMORY_BYTES,
     Feeds,
     Observer,
     channel_axis,
@@ -24,13 +24,13 @@ from qdialect.quantizer.statistics.observer import (
     undisturbed,
     value_names,
 )
-from qdialect.quantizer.statistics.profile import FORMAT, MODULUS, Profile
+from qdialect.quantizer.statistics.profile import HASH_MODULUS, PROFILE_FORMAT, Profile
 from qdialect.quantizer.statistics.samples import Samples
 from qdialect.quantizer.statistics.statistics import Statistics
 
-TOGETHER = 1 << 20
+ELEMENTS_AT_ONCE = 1 << 20
 """Number of elements of one tensor that are counted together."""
-PENDING = 8
+PENDING_DIVISOR = 8
 """Divisor of `memory` that gives the bytes of pending elements of all tensors."""
 
 
@@ -53,7 +53,7 @@ def versions() -> str:
     """Software versions that a profile's numbers depend on."""
     import onnxruntime
 
-    return f"onnxruntime {onnxruntime.__version__}, profile {FORMAT}"
+    return f"onnxruntime {onnxruntime.__version__}, profile {PROFILE_FORMAT}"
 
 
 class Profiler:
@@ -63,7 +63,7 @@ class Profiler:
         self,
         module: ModuleOp,
         *,
-        memory: int = MEMORY,
+        memory: int = DEFAULT_MEMORY_BYTES,
         random: bool = False,
         observer: Observer | None = None,
         names: Sequence[str] | None = None,
@@ -113,16 +113,16 @@ class Profiler:
     def _count(self, row: Feeds) -> None:
         self.profile.samples += 1
         key = sample_hash(row)
-        self.profile.data = (self.profile.data + key) % MODULUS
+        self.profile.data = (self.profile.data + key) % HASH_MODULUS
         self.samples.add(key, row)
 
     def _look(self, value: SSAValue, array: Array) -> None:
         self._pending.setdefault(value, []).append(array)
         self._sizes[value] += array.size
         self._waiting += array.nbytes
-        if self._sizes[value] >= TOGETHER:
+        if self._sizes[value] >= ELEMENTS_AT_ONCE:
             self._flush(value)
-        elif self._waiting > self._memory // PENDING:
+        elif self._waiting > self._memory // PENDING_DIVISOR:
             for each in list(self._pending):
                 self._flush(each)
 

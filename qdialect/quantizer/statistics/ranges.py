@@ -2,7 +2,7 @@
 Range estimation for 8-bit quantization from a tensor's histogram: min-max, percentile, least squared error.
 
 `minmax` covers every value. A percentile p clips (100 - p) % of the values, both sides together. `mse` is the range
-with the least mean squared error of rounding and clipping over the bins' centres: each end is one of `STEPS`
+with the least mean squared error of rounding and clipping over the bins' centres: each end is one of `MSE_STEPS`
 fractions of the extreme.
 """
 
@@ -15,8 +15,8 @@ from qdialect.errors import UserError
 from qdialect.quantizer.statistics.statistics import Statistics
 
 METHODS = ("minmax", "mse", "99.999", "99.99")
-STEPS = 31
-LEAST = 0.1
+MSE_STEPS = 31
+MIN_MSE_SHARE = 0.1
 """Narrowest range that `mse` considers, as a fraction of the extreme."""
 
 
@@ -81,7 +81,7 @@ def _least_error(
     The range of least error. Clipping error on a side depends on that end alone, rounding error on the width:
     width^2 / (12 steps^2) for each value except those in the bin of 0, since 0 is exact.
     """
-    fractions = np.linspace(LEAST, 1, STEPS)
+    fractions = np.linspace(MIN_MSE_SHARE, 1, MSE_STEPS)
     x, weights = statistics.centres, statistics.counts.astype(np.float64)
     place = -statistics.first
     rounded = float(weights.sum()) - (float(weights[place]) if 0 <= place < weights.size else 0.0)

@@ -17,13 +17,13 @@ from qdialect.numerics import Array
 
 Row = Mapping[str, Array]
 
-MOST = 128
+MAX_SAMPLES = 128
 """Greatest number of samples kept: more improve the rounding little."""
-BYTES = 256 << 20
-JUDGES = 4
+MAX_SAMPLE_BYTES = 256 << 20
+SAMPLES_PER_JUDGE = 4
 """One sample in so many judges."""
-MOST_JUDGES = 32
-FEW = 8
+MAX_JUDGES = 32
+MIN_SAMPLES = 8
 """Least number of samples of which two are kept apart to judge."""
 
 
@@ -37,12 +37,12 @@ class Samples:
     def add(self, key: int, row: Row) -> None:
         """Add one sample with its hash."""
         self._count += 1
-        if len(self._rows) >= MOST and key >= self._rows[-1][0]:
+        if len(self._rows) >= MAX_SAMPLES and key >= self._rows[-1][0]:
             return
         row = {name: array.copy() for name, array in row.items()}  # a view would keep the whole batch
         insort(self._rows, (key, self._count, row))
         self._bytes += sum(array.nbytes for array in row.values())
-        while len(self._rows) > MOST or (len(self._rows) > 2 and self._bytes > BYTES):
+        while len(self._rows) > MAX_SAMPLES or (len(self._rows) > 2 and self._bytes > MAX_SAMPLE_BYTES):
             self._bytes -= sum(array.nbytes for array in self._rows.pop()[2].values())
 
     def merge(self, other: Samples) -> None:
@@ -67,7 +67,7 @@ class Samples:
     @property
     def judging(self) -> list[Row]:
         """The samples that judge weights rounded by the others."""
-        return self._kept[: min(max(len(self._rows) // JUDGES, 1), MOST_JUDGES)]
+        return self._kept[: min(max(len(self._rows) // SAMPLES_PER_JUDGE, 1), MAX_JUDGES)]
 
     @property
     def steering(self) -> list[Row]:
@@ -77,7 +77,7 @@ class Samples:
     @property
     def measured(self) -> list[Row]:
         """The samples that candidates run on: first all that judge, then at most as many others."""
-        return self._kept[: 2 * MOST_JUDGES]
+        return self._kept[: 2 * MAX_JUDGES]
 
 
 @dataclass(frozen=True)

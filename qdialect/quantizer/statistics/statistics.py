@@ -2,7 +2,7 @@
 Streaming statistics of one tensor that depend on the multiset of its values alone.
 
 A histogram has bins of width 2^e, the bin of x is floor(x / 2^e): exact in binary floating point. If the bins
-between the least and the greatest value become more than `BINS`, e grows by one and neighbouring counts are added, and
+between the least and the greatest value become more than `MAX_BINS`, e grows by one, neighbouring counts are added, and
 floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, in any order of
 the data. Sums are integers: values in units of 2^-40, rounded one by one.
 """
@@ -17,13 +17,13 @@ import numpy.typing as npt
 from qdialect.errors import UserError
 from qdialect.numerics import Array
 
-BINS = 2048
+MAX_BINS = 2048
 """Greatest number of bins between the least and the greatest value: 8 for each step of an 8-bit range."""
-LEAST_EXPONENT = -120
+MIN_BIN_EXPONENT = -120
 """Exponent of the narrowest bin: scaling by its inverse is exact in float32."""
-COARSE, FINE = 10, 40
+COARSE_BITS, FINE_BITS = 10, 40
 """A value is summed as two integers: its multiple of 2^-10, and the remainder in units of 2^-40."""
-LARGEST = 2.0**31
+MAX_SUMMED_MAGNITUDE = 2.0**31
 """Magnitude to which values are clipped in sums: no 8-bit range is that large."""
 
 
@@ -36,13 +36,13 @@ class Channels:
     low: npt.NDArray[np.float32]
     high: npt.NDArray[np.float32]
     sums: list[int]
-    """In units of 2^-`FINE`."""
+    """In units of 2^-`FINE_BITS`."""
     count: int = 0
     """Number of values in each channel."""
 
     def means(self) -> Array:
         """The mean of each channel: float64 (channels,)."""
-        return np.array([s / max(self.count, 1) * 2.0**-FINE for s in self.sums], np.float64)
+        return np.array([s / max(self.count, 1) * 2.0**-FINE_BITS for s in self.sums], np.float64)
 
     def update(self, values: Array) -> None:
         """Count the values of one more array of the same number of channels."""
@@ -51,11 +51,11 @@ class Channels:
             return
         self.low = np.minimum(self.low, rows.min(axis=1))
         self.high = np.maximum(self.high, rows.max(axis=1))
-        wide = np.clip(rows.astype(np.float64), -LARGEST, LARGEST)
-        coarse = np.rint(wide * 2.0**COARSE)
-        fine = np.rint((wide - coarse * 2.0**-COARSE) * 2.0**FINE)
+        wide = np.clip(rows.astype(np.float64), -MAX_SUMMED_MAGNITUDE, MAX_SUMMED_MAGNITUDE)
+        coarse = np.rint(wide * 2.0**COARSE_BITS)
+        fine = np.rint((wide - coarse * 2.0**-COARSE_BITS) * 2.0**FINE_BITS)
         whole = coarse.astype(np.int64).sum(axis=1), fine.astype(np.int64).sum(axis=1)
-        shift = 1 << (FINE - COARSE)
+        shift = 1 << (FINE_BITS - COARSE_BITS)
         self.sums = [s + int(c) * shift + int(f) for s, c, f in zip(self.sums, *whole, strict=True)]
         self.count += rows.shape[1]
 
@@ -74,7 +74,7 @@ class Statistics:
     count: int = 0
     low: float = np.inf
     high: float = -np.inf
-    exponent: int = LEAST_EXPONENT
+    exponent: int = MIN_BIN_EXPONENT
     """Bins are 2^exponent wide."""
     first: int = 0
     """The index of the first bin: floor(low / 2^exponent)."""
@@ -114,7 +114,7 @@ class Statistics:
 
     def _unbind(self, count: int) -> None:
         """Count values of which some are NaN or infinite: no histogram and no channels remain."""
-        self.low, self.high, self.exponent, self.first = -np.inf, np.inf, LEAST_EXPONENT, 0
+        self.low, self.high, self.exponent, self.first = -np.inf, np.inf, MIN_BIN_EXPONENT, 0
         self.counts, self.channels = np.zeros(0, np.int64), None
         self.count += count
 
@@ -181,12 +181,12 @@ def _bins(low: float, high: float, exponent: int) -> int:
 
 
 def fitting_exponent(low: float, high: float) -> int:
-    """The least exponent with which `BINS` bins hold [low, high]."""
+    """The least exponent with which `MAX_BINS` bins hold [low, high]."""
     width = max(high - low, 0.0)
-    guess = LEAST_EXPONENT if width == 0 else max(int(np.frexp(width / BINS)[1]) - 2, LEAST_EXPONENT)
+    guess = MIN_BIN_EXPONENT if width == 0 else max(int(np.frexp(width / MAX_BINS)[1]) - 2, MIN_BIN_EXPONENT)
     largest = max(abs(low), abs(high))  # a bin's index must be exact in float32
     if largest > 0:
         guess = max(guess, int(np.frexp(largest)[1]) - 23)
-    while _bins(low, high, guess) > BINS:
+    while _bins(low, high, guess) > MAX_BINS:
         guess += 1
     return guess

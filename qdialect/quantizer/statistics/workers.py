@@ -22,9 +22,9 @@ from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Samples
 
-PART = 8 << 20
+PART_BYTES = 8 << 20
 """Bytes of samples in a worker's task."""
-AHEAD = 2
+PARTS_AHEAD = 2
 """Number of parts per worker that are read ahead."""
 
 
@@ -70,7 +70,7 @@ def profile_part(part: Part) -> Done:
 
 def _parts(profiler: Profiler, batches: Iterable[Feeds], memory: int) -> Iterator[Part]:
     model = export_model(profiler.module).SerializeToString(deterministic=True)
-    for rows in chunks(batches, PART):
+    for rows in chunks(batches, PART_BYTES):
         yield Part(model, tuple(profiler.names), memory, rows)
 
 
@@ -95,7 +95,7 @@ def add_with_workers(
         try:
             for part in _parts(profiler, batches, memory):
                 running.add(pool.submit(profile_part, part))
-                if len(running) >= AHEAD * count:
+                if len(running) >= PARTS_AHEAD * count:
                     ready, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in ready:
                         _merge(profiler, future.result(), show)

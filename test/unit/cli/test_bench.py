@@ -33,7 +33,7 @@ def product_model(shape: list[int | str], kind: int = TensorProto.FLOAT) -> onnx
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with models of fixed and free batch; nothing is timed for long."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(timing, "ROUNDS", (3, 3))
+    monkeypatch.setattr(timing, "MIN_AND_MAX_RUNS", (3, 3))
     monkeypatch.setattr(alternate, "__kwdefaults__", {"seconds": 0.0, "rounds": (3, 3)})
     onnx.save(product_model([2, 3]), "fixed.onnx")
     onnx.save(product_model(["n", 3]), "free.onnx")

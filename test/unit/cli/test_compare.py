@@ -15,7 +15,14 @@ from onnx_models import onnx_model
 import qdialect
 from qdialect.cli import main
 from qdialect.measuring.layers import compare_layers
-from qdialect.measuring.outputs import CHANGED, REFERENCE, RUNS, Comparison, Difference, compare
+from qdialect.measuring.outputs import (
+    AS_IT_RUNS,
+    OPTIMIZATION_OFF,
+    REFERENCE_AS_IT_RUNS,
+    Comparison,
+    Difference,
+    compare,
+)
 from qdialect.measuring.weights import compare_weights
 
 X_SCALE, X_ZERO, Y_SCALE = 0.02, 117, 0.05
@@ -95,12 +102,12 @@ def test_three_rows_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]
     assert measured["batches"] == 2
     [output] = measured["outputs"]
     assert output["shape"] == [2, 3]
-    for row in (output, output[CHANGED]):
+    for row in (output, output[OPTIMIZATION_OFF]):
         assert row["max_abs_diff"] == 0.25 * 11
         assert row["sqnr_db"] == pytest.approx(20 * np.log10(6), abs=1e-4)
         assert row["argmax_agreement"] == 1.0
         assert not row["identical"]
-    assert output[REFERENCE]["identical"]
+    assert output[REFERENCE_AS_IT_RUNS]["identical"]
     assert measured["verdict"].startswith("noisy: 15.6 dB on 'y' as it runs")
 
 
@@ -156,7 +163,7 @@ def test_no_samples_of_any_batch(folder: Path, capfd: pytest.CaptureFixture[str]
 def test_a_denoiser_has_no_decisions(folder: Path):
     onnx.save(scale_model(1.5, (1, 3, 4)), "image.onnx")
     np.savez("image.npz", x=np.ones((1, 3, 4), np.float32))
-    [one] = compare("image.onnx", "image.onnx", "image.npz").differences[RUNS]
+    [one] = compare("image.onnx", "image.onnx", "image.npz").differences[AS_IT_RUNS]
     assert one.agreement is None
 
 
@@ -173,7 +180,7 @@ def test_a_number_that_is_not_finite_in_one_model_alone_is_no_agreement(where: s
     one = Difference("y")
     one.add(*((other, plain) if where == "first" else (plain, other)))
     assert (one.largest, one.sqnr) == (math.inf, -math.inf)
-    assert Comparison(1, {CHANGED: [one], RUNS: [one]}).verdict().startswith("far: -inf dB")
+    assert Comparison(1, {OPTIMIZATION_OFF: [one], AS_IT_RUNS: [one]}).verdict().startswith("far: -inf dB")
 
 
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
@@ -200,7 +207,7 @@ def differing(noise: float) -> Difference:
     ],
 )
 def test_the_verdict_tells_apart_who_moved_the_numbers(changed: float, runs: float, word: str):
-    measured = Comparison(1, {CHANGED: [differing(changed)], RUNS: [differing(runs)]})
+    measured = Comparison(1, {OPTIMIZATION_OFF: [differing(changed)], AS_IT_RUNS: [differing(runs)]})
     assert measured.verdict().startswith(word)
 
 
@@ -215,13 +222,13 @@ def test_an_integer_interface_is_compared_in_real_numbers(other: str, folder: Pa
     kinds = {v.type.tensor_type.elem_type for v in onnx.load("bytes.onnx").graph.input}
     assert kinds == {TensorProto.UINT8}
     for pair_ in ((other, "bytes.onnx"), ("bytes.onnx", other)):
-        [one] = compare(*pair_, "inside.npz").differences[RUNS]
+        [one] = compare(*pair_, "inside.npz").differences[AS_IT_RUNS]
         assert one.largest < 3 * Y_SCALE
         assert one.sqnr > 25
     with np.load("inside.npz") as archive:
         stored = np.clip(np.rint(archive["x"] / np.float32(X_SCALE)) + X_ZERO, 0, 255).astype(np.uint8)
     np.savez("stored.npz", x=stored)  # what the model takes is taken too
-    [one] = compare("bytes.onnx", other, "stored.npz").differences[RUNS]
+    [one] = compare("bytes.onnx", other, "stored.npz").differences[AS_IT_RUNS]
     assert one.sqnr > 25
 
 

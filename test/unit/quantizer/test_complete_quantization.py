@@ -224,7 +224,7 @@ def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArra
 def test_a_result_without_signal_is_not_taken(
     export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qdialect.quantizer.search.judging.LEAST_RATIO", 200.0)
+    monkeypatch.setattr("qdialect.quantizer.search.judging.MIN_RATIO_DB", 200.0)
     monkeypatch.setattr("qdialect.quantizer.complete_quantization._decibels", str)
     report = qdialect.compile(export, data=samples)
     without = qdialect.compile(export)

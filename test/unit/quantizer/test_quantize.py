@@ -19,7 +19,7 @@ import qdialect
 from qdialect.cli import main
 from qdialect.errors import UserError
 from qdialect.quantizer.rounding.gptq import gptq
-from qdialect.quantizer.rounding.layers import Layer
+from qdialect.quantizer.rounding.layers import LinearLayer
 
 Array = npt.NDArray[Any]
 CHANNELS = 64
@@ -130,7 +130,7 @@ def test_what_is_best_by_chance_is_not_the_result(
 def test_each_layer_is_rounded_by_gptq_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rounded: list[int] = []
 
-    def counting(layer: Layer, *arguments: Any, **named: Any) -> Array:
+    def counting(layer: LinearLayer, *arguments: Any, **named: Any) -> Array:
         rounded.append(layer.rows_shape[2])
         return gptq(layer, *arguments, **named)
 

@@ -21,7 +21,7 @@ from qdialect.kernel_selection.convolution.columns import product_guard
 from qdialect.kernel_selection.convolution.depth import DEEPEST, _slices
 from qdialect.kernel_selection.convolution.phases import SpreadPhases, spread_phases
 from qdialect.kernel_selection.convolution.search import Plan, Search, _around, float_kernel
-from qdialect.kernel_selection.convolution.step import SLICES, ImageNodes, Spec, Step
+from qdialect.kernel_selection.convolution.step import SLICES, ConvolutionStep, ImageNodes, Spec
 from qdialect.kernel_selection.convolution.width import Row, packed_widths, packings
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -51,7 +51,7 @@ def runtime(prices: dict[str, Any], **others: Any) -> Target:
     return cast(Target, SimpleNamespace(costs=prices, **others))
 
 
-def reason(blocked: Step | Blocked | None) -> str | None:
+def reason(blocked: ConvolutionStep | Blocked | None) -> str | None:
     return blocked.id if isinstance(blocked, Blocked) else None
 
 
@@ -116,7 +116,7 @@ def test_a_float_kernel_takes_less_than_its_share(price: float, kernel: str):
     assert float_kernel(Spec(PLANE, 2, True, True, 17), costs(**{SUM: 100.0, FLOAT: price})) == kernel
 
 
-class Fake(Step):
+class Fake(ConvolutionStep):
     """Any form."""
 
     def weight(self, weight: Any, zeros: Any) -> Any:
@@ -131,7 +131,7 @@ def test_a_step_that_costs_as_much_as_pays_at_most_is_not_taken(
     geometry = replace(POINT, images=1, outputs=20, results=(2, 5))
     other = replace(geometry, outputs=outputs, dilations=(2, 2))
 
-    def steps(spec: Spec, prices: Any, now: float) -> Iterator[Step]:
+    def steps(spec: Spec, prices: Any, now: float) -> Iterator[ConvolutionStep]:
         if spec.geometry != other:
             assert now == 200.0
             yield Fake(spec.of(other))

@@ -22,7 +22,7 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.quantizer.placement.annotations import annotate, range_of
 from qdialect.quantizer.placement.cut import Cut
 from qdialect.quantizer.placement.op_costs import Costing, Expected, elements_of
-from qdialect.quantizer.placement.placement import DEQUANTIZE, QUANTIZE, Placement, place
+from qdialect.quantizer.placement.placement import DEQUANTIZE_NS, QUANTIZE_NS, Placement, place
 from qdialect.quantizer.statistics.observer import value_names
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
@@ -195,7 +195,7 @@ def _border(shape: tuple[int, ...]) -> list[float]:
     block, count = main_of(module).body.block, int(np.prod(shape))
     first, last = (op.results[0] for op in block.ops if op.name == "onnx.Conv")
     costing = Costing(target("onnxruntime"), elements_of, kernels=True)
-    casts = (block.args[0], QUANTIZE), (first, QUANTIZE), (first, DEQUANTIZE), (last, DEQUANTIZE)
+    casts = (block.args[0], QUANTIZE_NS), (first, QUANTIZE_NS), (first, DEQUANTIZE_NS), (last, DEQUANTIZE_NS)
     return [costing.cast(value, count, each) / 1000 for value, each in casts]
 
 

@@ -12,11 +12,11 @@ from qdialect.promises.window import WindowAttributes
 from qdialect.quantizer.placement.kernel_fusion import bias_behind, is_bias
 from qdialect.quantizer.rounding.gptq import weight_grid
 from qdialect.quantizer.rounding.hessian import Hessian
-from qdialect.quantizer.rounding.layers import Layer
+from qdialect.quantizer.rounding.layers import LinearLayer
 from qdialect.quantizer.rounding.rounding import analytic_shift, confirmed
 
 
-def results(layer: Layer, x: Any, weight: Any) -> Any:
+def results(layer: LinearLayer, x: Any, weight: Any) -> Any:
     """(samples and positions, channels) in float64."""
     patches = np.concatenate(list(layer.patches(x)), axis=1).astype(np.float64)
     y = patches @ layer.rows(weight).transpose(0, 2, 1).astype(np.float64)
@@ -27,7 +27,7 @@ def test_shift_is_the_mean_error_of_the_result() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(1.5, 1.0, size=(5, 4, 9, 8)).astype(np.float32)
     weight = rng.normal(size=(6, 2, 3, 3)).astype(np.float32)
-    layer = Layer(weight.shape, 0, 2, WindowAttributes((3, 3), (2, 1), (1, 1), (1, 0, 1, 0)))
+    layer = LinearLayer(weight.shape, 0, 2, WindowAttributes((3, 3), (2, 1), (1, 1), (1, 0, 1, 0)))
     hessian = Hessian(layer, 2.0**-11)
     hessian.update(x)
     grid = weight_grid(layer, weight, -7, 7, per_channel=True)
@@ -41,7 +41,7 @@ def test_shift_is_the_mean_error_of_the_result() -> None:
 
 def test_factors_of_gemm_count() -> None:
     weight = np.array([[0.3, 0.8, -0.4]], np.float32)
-    layer = Layer((1, 3), 0, weight_factor=3.0, bias_factor=0.5)
+    layer = LinearLayer((1, 3), 0, weight_factor=3.0, bias_factor=0.5)
     grid = weight_grid(layer, weight, -2, 2, per_channel=True)
     stored = grid.quantize(layer, layer.rows(weight))[0]
     shift = analytic_shift(layer, weight, grid, stored, np.array([[1.0, 2.0, 3.0]]))

@@ -20,7 +20,7 @@ from qdialect.quantizer.rounding.gptq import (
     weight_grid,
 )
 from qdialect.quantizer.rounding.hessian import Hessian, hessian_bytes, parts_of
-from qdialect.quantizer.rounding.layers import Layer
+from qdialect.quantizer.rounding.layers import LinearLayer
 
 
 def textbook(w: Any, scale: Any, high: int, h: Any, damp: float = 0.01) -> Any:
@@ -50,7 +50,7 @@ def problem(seed: int, outputs: int = 6, summed: int = 40, groups: int = 1) -> t
     return w, x.transpose(0, 2, 1) @ x / x.shape[1]
 
 
-def total(layer: Layer, weight: Any, grid: Grid, codes: Any, h: Any) -> float:
+def total(layer: LinearLayer, weight: Any, grid: Grid, codes: Any, h: Any) -> float:
     return float(result_error(layer, weight, grid, codes, h).sum())
 
 
@@ -58,7 +58,7 @@ def total(layer: Layer, weight: Any, grid: Grid, codes: Any, h: Any) -> float:
 def test_codes_are_those_of_the_paper(high: int) -> None:
     for seed in range(10):
         w, h = problem(seed)
-        layer = Layer(w[0].shape, 0)
+        layer = LinearLayer(w[0].shape, 0)
         grid = weight_grid(layer, w[0], -high, high, per_channel=True)
         codes = gptq(layer, w[0], grid, h)
         np.testing.assert_array_equal(codes[0], textbook(w[0], grid.scales, high, h[0]))
@@ -66,7 +66,7 @@ def test_codes_are_those_of_the_paper(high: int) -> None:
 
 def test_codes_depend_on_the_hessian() -> None:
     w, h = problem(1)
-    layer = Layer(w[0].shape, 0)
+    layer = LinearLayer(w[0].shape, 0)
     grid = weight_grid(layer, w[0], -127, 127, per_channel=True)
     plain = gptq(layer, w[0], grid, np.eye(40)[None])
     np.testing.assert_array_equal(plain, grid.quantize(layer, layer.rows(w[0])))
@@ -80,7 +80,7 @@ def test_error_is_below_that_of_nearest(high: int, per_channel: bool) -> None:
     better, gains = 0, []
     for seed in range(60):
         w, h = problem(seed)
-        layer = Layer(w[0].shape, 0)
+        layer = LinearLayer(w[0].shape, 0)
         grid = weight_grid(layer, w[0], -high, high, per_channel=per_channel)
         nearest = total(layer, w[0], grid, grid.quantize(layer, layer.rows(w[0])), h)
         error = total(layer, w[0], grid, gptq(layer, w[0], grid, h), h)
@@ -94,12 +94,12 @@ def test_groups_are_layers_of_their_own() -> None:
     w, h = problem(2, outputs=4, summed=18, groups=3)
     weight = w.reshape(12, 2, 3, 3)
     window = WindowAttributes((3, 3), (1, 1), (1, 1), (0, 0, 0, 0))
-    layer = Layer(weight.shape, 0, 3, window)
+    layer = LinearLayer(weight.shape, 0, 3, window)
     grid = weight_grid(layer, weight, -7, 7, per_channel=True)
     codes = gptq(layer, weight, grid, h)
     for g in range(3):
         part = weight[4 * g : 4 * g + 4]
-        alone = Layer(part.shape, 0, 1, window)
+        alone = LinearLayer(part.shape, 0, 1, window)
         own = weight_grid(alone, part, -7, 7, per_channel=True)
         np.testing.assert_array_equal(gptq(alone, part, own, h[g : g + 1])[0], codes[g])
 
@@ -107,7 +107,7 @@ def test_groups_are_layers_of_their_own() -> None:
 @pytest.mark.parametrize("act_order", [False, True])
 def test_cutting_columns_into_blocks_changes_nothing(act_order: bool) -> None:
     w, h = problem(3, summed=70)
-    layer = Layer(w[0].shape, 0)
+    layer = LinearLayer(w[0].shape, 0)
     grid = weight_grid(layer, w[0], -7, 7, per_channel=True)
     whole = gptq(layer, w[0], grid, h, block=70, act_order=act_order)
     for block in (1, 16, 33, 128):
@@ -119,7 +119,7 @@ def test_each_depthwise_channel_is_rounded_by_its_own_inputs() -> None:
     rng = np.random.default_rng(4)
     x = np.cumsum(rng.normal(size=(6, 5, 12, 13)), axis=3).astype(np.float32)
     weight = rng.normal(size=(5, 1, 3, 3)).astype(np.float32)
-    layer = Layer(weight.shape, 0, 5, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
+    layer = LinearLayer(weight.shape, 0, 5, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
     assert layer.rows_shape == (5, 1, 9)
     hessian, held_out = Hessian(layer, 2.0**-9), Hessian(layer, 2.0**-9)
     hessian.update(x[:4])
@@ -134,7 +134,9 @@ def test_each_depthwise_channel_is_rounded_by_its_own_inputs() -> None:
 
 def test_transposed_convolution_shares_scales_between_groups() -> None:
     w, h = problem(5, outputs=3, summed=18, groups=2)
-    layer = Layer((4, 3, 3, 3), 1, 2, WindowAttributes((3, 3), (2, 2), (1, 1), (0, 0, 0, 0)), transposed=True)
+    layer = LinearLayer(
+        (4, 3, 3, 3), 1, 2, WindowAttributes((3, 3), (2, 2), (1, 1), (0, 0, 0, 0)), transposed=True
+    )
     weight = layer.weight(w)
     grid = weight_grid(layer, weight, -127, 127, per_channel=True)
     assert grid.scales.shape == (3,)
@@ -148,9 +150,11 @@ def test_transposed_convolution_shares_scales_between_groups() -> None:
 def test_very_long_rows_are_rounded_in_parts(
     groups: int, per_channel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hessians, "MOST_SUMMED", 31)
+    monkeypatch.setattr(hessians, "MAX_SUMMED", 31)
     w, _ = problem(17, summed=54, groups=groups)
-    layer = Layer((6 * groups, 54, 1, 1), 0, groups, WindowAttributes((1, 1), (1, 1), (1, 1), (0, 0, 0, 0)))
+    layer = LinearLayer(
+        (6 * groups, 54, 1, 1), 0, groups, WindowAttributes((1, 1), (1, 1), (1, 1), (0, 0, 0, 0))
+    )
     x = np.random.default_rng(18).normal(size=(20, 54 * groups, 3, 2)).cumsum(axis=1).astype(np.float32)
     hessian = Hessian(layer, 2.0**-9)
     hessian.update(x)
@@ -167,7 +171,7 @@ def test_very_long_rows_are_rounded_in_parts(
             rows = np.ascontiguousarray(w[g, :, 9 * part : 9 * part + 9])
             scales = grid.scales[6 * g : 6 * g + 6] if per_channel else grid.scales
             own = Grid(scales, np.zeros(scales.shape, np.int32), -7, 7, np.int8)
-            alone = gptq(Layer(rows.shape, 0), rows, own, matrix[6 * g + part][None])
+            alone = gptq(LinearLayer(rows.shape, 0), rows, own, matrix[6 * g + part][None])
             np.testing.assert_array_equal(alone[0], codes[g, :, 9 * part : 9 * part + 9])
     nearest = grid.quantize(layer, layer.rows(weight))
     assert total(layer, weight, grid, codes, matrix) < 0.7 * total(layer, weight, grid, nearest, matrix)
@@ -177,13 +181,13 @@ def test_very_long_rows_are_rounded_in_parts(
 def test_a_hessian_has_a_bound(summed: int) -> None:
     parts = parts_of(summed)
     assert summed % parts == 0
-    assert parts == 1 or summed > hessians.MOST_SUMMED
-    assert hessian_bytes(Layer((10, summed), 0)) <= 8 * (hessians.MOST_SUMMED**2 + summed)
+    assert parts == 1 or summed > hessians.MAX_SUMMED
+    assert hessian_bytes(LinearLayer((10, summed), 0)) <= 8 * (hessians.MAX_SUMMED**2 + summed)
 
 
 def test_zero_points_and_storage_bounds() -> None:
     w, h = problem(6)
-    weight, layer = np.abs(w[0]) - np.float32(0.5), Layer(w[0].shape, 0)
+    weight, layer = np.abs(w[0]) - np.float32(0.5), LinearLayer(w[0].shape, 0)
     largest = weight.max(axis=1)
     scales = ((largest + 0.5) / 15).astype(np.float32)
     grid = Grid(scales, np.full(6, 3, np.int32), 0, 15, np.uint8)
@@ -197,7 +201,7 @@ def test_zero_points_and_storage_bounds() -> None:
 def test_inputs_that_were_never_seen_keep_their_weights() -> None:
     w, h = problem(7)
     h[:, 3], h[:, :, 3] = 0, 0
-    layer = Layer(w[0].shape, 0)
+    layer = LinearLayer(w[0].shape, 0)
     grid = weight_grid(layer, w[0], -127, 127, per_channel=True)
     codes = gptq(layer, w[0], grid, h)
     np.testing.assert_array_equal(codes[0, :, 3], grid.quantize(layer, layer.rows(w[0]))[0, :, 3])
@@ -207,7 +211,7 @@ def test_inputs_that_were_never_seen_keep_their_weights() -> None:
 @pytest.mark.parametrize("h", [np.zeros((1, 5, 5)), np.full((1, 5, 5), np.nan), np.ones((1, 5, 5))])
 def test_degenerate_hessians(h: Any) -> None:
     weight = np.random.default_rng(8).normal(size=(3, 5)).astype(np.float32)
-    layer = Layer(weight.shape, 0)
+    layer = LinearLayer(weight.shape, 0)
     grid = weight_grid(layer, weight, -127, 127, per_channel=True)
     assert np.abs(gptq(layer, weight, grid, h).astype(int) - grid.quantize(layer, weight[None])).max() <= 64
     assert weight_grid(layer, weight * 0, -127, 127, per_channel=True).scales.tolist() == [1.0] * 3
@@ -216,7 +220,7 @@ def test_degenerate_hessians(h: Any) -> None:
 def test_guard_keeps_the_nearest_codes() -> None:
     """Steered by patches that have nothing to do with those that judge."""
     w, _ = problem(9)
-    layer = Layer(w[0].shape, 0)
+    layer = LinearLayer(w[0].shape, 0)
     rng = np.random.default_rng(10)
     steering, judging = Hessian(layer, 2.0**-9), Hessian(layer, 2.0**-9)
     steering.update((rng.normal(size=(200, 3)) @ rng.normal(size=(3, 40))).astype(np.float32))

@@ -10,7 +10,7 @@ from onnx_models import onnx_model
 
 from qdialect.promises.window import WindowAttributes
 from qdialect.quantizer.rounding.hessian import Hessian, grid_step, rows_per_sample
-from qdialect.quantizer.rounding.layers import Layer, spread
+from qdialect.quantizer.rounding.layers import LinearLayer, spread
 
 
 def reference(op_type: str, x: Any, w: Any, **attributes: Any) -> Any:
@@ -23,7 +23,7 @@ def reference(op_type: str, x: Any, w: Any, **attributes: Any) -> Any:
     return ort.InferenceSession(model.SerializeToString()).run(None, {"x": x, "w": w})[0]
 
 
-def product(layer: Layer, x: Any, w: Any) -> Any:
+def product(layer: LinearLayer, x: Any, w: Any) -> Any:
     """[groups, positions, outputs of a group]."""
     patches = np.concatenate(list(layer.patches(x)), axis=1)
     return patches @ layer.rows(w).transpose(0, 2, 1)
@@ -46,7 +46,7 @@ CONVOLUTIONS = {
 def test_conv(name: str) -> None:
     group, kernel, strides, dilations, pads = CONVOLUTIONS[name]
     x, w = random(2, 4, 11, 9), random(8, 4 // group, *kernel)
-    layer = Layer(w.shape, 0, group, WindowAttributes(kernel, strides, dilations, pads))
+    layer = LinearLayer(w.shape, 0, group, WindowAttributes(kernel, strides, dilations, pads))
     y = reference("Conv", x, w, group=group, strides=strides, dilations=dilations, pads=pads)
     wanted = y.reshape(2, group, 8 // group, -1).transpose(1, 0, 3, 2).reshape(group, -1, 8 // group)
     np.testing.assert_allclose(product(layer, x, w), wanted, atol=1e-5)
@@ -58,7 +58,7 @@ def test_conv(name: str) -> None:
 def test_conv_auto_pad(auto_pad: str, stride: int) -> None:
     x, w = random(1, 2, 8, 7), random(3, 2, 4, 3)
     strides = (stride, stride + 1)
-    layer = Layer(w.shape, 0, 1, WindowAttributes((4, 3), strides, (1, 1), (0, 0, 0, 0), auto_pad))
+    layer = LinearLayer(w.shape, 0, 1, WindowAttributes((4, 3), strides, (1, 1), (0, 0, 0, 0), auto_pad))
     y = reference("Conv", x, w, strides=strides, auto_pad=auto_pad)
     np.testing.assert_allclose(product(layer, x, w), y.reshape(1, 3, -1).transpose(0, 2, 1), atol=1e-5)
 
@@ -70,7 +70,7 @@ def test_conv_transpose(name: str, added: int) -> None:
     output_padding = tuple(min(added, s - 1) for s in strides)
     x, w = random(2, 4, 5, 6), random(4, 3, *kernel)
     window = WindowAttributes(kernel, strides, dilations, pads, output_padding=output_padding)
-    layer = Layer(w.shape, 1, group, window, transposed=True)
+    layer = LinearLayer(w.shape, 1, group, window, transposed=True)
     settings = {"strides": strides, "dilations": dilations, "pads": pads, "output_padding": output_padding}
     y = reference("ConvTranspose", x, w, group=group, **settings)
     wanted = y.reshape(2, group, 3, -1).transpose(1, 0, 3, 2).reshape(group, -1, 3)
@@ -82,7 +82,7 @@ def test_conv_transpose(name: str, added: int) -> None:
 def test_conv_transpose_output_shape(auto_pad: str) -> None:
     x, w = random(1, 2, 5, 6), random(2, 3, 4, 3)
     window = WindowAttributes((4, 3), (2, 3), (1, 1), (0, 0, 0, 0), auto_pad, (), (11, 17))
-    layer = Layer(w.shape, 1, 1, window, transposed=True)
+    layer = LinearLayer(w.shape, 1, 1, window, transposed=True)
     y = reference("ConvTranspose", x, w, strides=(2, 3), auto_pad=auto_pad, output_shape=(11, 17))
     assert y.shape[2:] == (11, 17)
     np.testing.assert_allclose(product(layer, x, w), y.reshape(1, 3, -1).transpose(0, 2, 1), atol=1e-5)
@@ -92,7 +92,7 @@ def test_one_and_three_spatial_axes() -> None:
     for sizes, kernel in (((9,), (3,)), ((4, 5, 6), (2, 3, 1))):
         x, w = random(2, 2, *sizes), random(3, 2, *kernel)
         ones, pads = (1,) * len(sizes), (1, 0, 0, 1, 1, 0)[: 2 * len(sizes)]
-        layer = Layer(w.shape, 0, 1, WindowAttributes(kernel, ones, ones, pads))
+        layer = LinearLayer(w.shape, 0, 1, WindowAttributes(kernel, ones, ones, pads))
         y = reference("Conv", x, w, pads=pads).reshape(2, 3, -1).transpose(0, 2, 1).reshape(1, -1, 3)
         np.testing.assert_allclose(product(layer, x, w), y, atol=1e-5)
 
@@ -101,7 +101,7 @@ def test_one_and_three_spatial_axes() -> None:
 @pytest.mark.parametrize("trans_b", [0, 1])
 def test_gemm(trans_a: int, trans_b: int) -> None:
     x, w = random(*((5, 4) if trans_a else (4, 5))), random(*((3, 5) if trans_b else (5, 3)))
-    layer = Layer(w.shape, 0 if trans_b else 1, transposed_input=bool(trans_a))
+    layer = LinearLayer(w.shape, 0 if trans_b else 1, transposed_input=bool(trans_a))
     y = reference("Gemm", x, w, transA=trans_a, transB=trans_b)
     np.testing.assert_allclose(product(layer, x, w)[0], y, atol=1e-5)
     np.testing.assert_array_equal(layer.weight(layer.rows(w)), w)
@@ -109,12 +109,12 @@ def test_gemm(trans_a: int, trans_b: int) -> None:
 
 def test_matmul() -> None:
     x, w = random(2, 4, 5), random(5, 3)
-    layer = Layer(w.shape, 1)
+    layer = LinearLayer(w.shape, 1)
     np.testing.assert_allclose(product(layer, x, w)[0], (x @ w).reshape(-1, 3), atol=1e-5)
     np.testing.assert_array_equal(layer.weight(layer.rows(w)), w)
     vector = random(5)
     np.testing.assert_allclose(
-        product(Layer((5,), None), x, vector)[0, :, 0], (x @ vector).ravel(), atol=1e-5
+        product(LinearLayer((5,), None), x, vector)[0, :, 0], (x @ vector).ravel(), atol=1e-5
     )
 
 
@@ -123,7 +123,7 @@ def test_matmul() -> None:
 )
 def test_matmul_with_leading_axes(lead: Any) -> None:
     x, w = random(*lead[0], 4, 5), random(*lead[1], 5, 3)
-    layer = Layer(w.shape, w.ndim - 1)
+    layer = LinearLayer(w.shape, w.ndim - 1)
     y = product(layer, x, w)
     assert y.shape[0] == np.prod(lead[1])
     wanted = x @ w
@@ -134,7 +134,7 @@ def test_matmul_with_leading_axes(lead: Any) -> None:
 
 def test_limited_patches_are_some_of_all_and_do_not_depend_on_the_batch() -> None:
     x = random(3, 2, 9, 8)
-    layer = Layer((5, 2, 3, 2), 0, 1, WindowAttributes((3, 2), (1, 2), (1, 1), (1, 0, 1, 0)))
+    layer = LinearLayer((5, 2, 3, 2), 0, 1, WindowAttributes((3, 2), (1, 2), (1, 1), (1, 0, 1, 0)))
     every = {p.tobytes() for p in np.concatenate(list(layer.patches(x)), axis=1)[0]}
     some = np.concatenate(list(layer.patches(x, 7)), axis=1)
     assert some.shape == (1, 21, 12)
@@ -155,7 +155,7 @@ def test_spread(count: int, limit: int) -> None:
 
 def test_hessian_does_not_depend_on_batches_or_order() -> None:
     x = random(12, 4, 7, 6) * np.float32(3.7)
-    layer = Layer((8, 2, 3, 3), 0, 2, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
+    layer = LinearLayer((8, 2, 3, 3), 0, 2, WindowAttributes((3, 3), (1, 1), (1, 1), (1, 1, 1, 1)))
     step = grid_step(float(np.abs(x).max()))
 
     def summed(order: list[int], batch: int) -> Hessian:
@@ -178,7 +178,7 @@ def test_hessian_does_not_depend_on_batches_or_order() -> None:
 
 
 def test_hessians_of_another_step_do_not_merge() -> None:
-    layer = Layer((3, 2), 0)
+    layer = LinearLayer((3, 2), 0)
     with pytest.raises(ValueError, match="cannot be added"):
         Hessian(layer, 0.5).merge(Hessian(layer, 0.25))
 
@@ -187,4 +187,4 @@ def test_grid_step() -> None:
     assert grid_step(0.0) == 1.0
     for largest in (1e-3, 0.999, 1.0, 6.0, 1e5):
         assert 2**13 <= largest / grid_step(largest) < 2**14
-    assert rows_per_sample(Layer((3, 5), 0), 64) == 63
+    assert rows_per_sample(LinearLayer((3, 5), 0), 64) == 63

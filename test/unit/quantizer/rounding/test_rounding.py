@@ -35,7 +35,7 @@ from qdialect.quantizer.rounding.rounding import (
     waves_of,
 )
 from qdialect.quantizer.search.noise_ablation import BudgetRunner, OutputRunner, with_switches
-from qdialect.quantizer.search.sensitivity import Budget, Cause, Site
+from qdialect.quantizer.search.sensitivity import Budget, Cause, RoundingSite
 from qdialect.quantizer.statistics.observer import Observer, observe_samples, value_names
 from qdialect.transforms.insert_casts import InsertCastsPass
 
@@ -230,10 +230,10 @@ def test_a_budget_of_little_memory_looks_at_a_part_of_the_outputs(monkeypatch: p
 def test_products_of_many_elements_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(3)
     steps, signal = draw.normal(size=(4, 1000)).astype(np.float32), draw.normal(size=1000)
-    sites = [Site((str(k),), Cause.WEIGHT) for k in range(4)]
+    sites = [RoundingSite((str(k),), Cause.WEIGHT) for k in range(4)]
     whole, parts = Budget(sites), Budget(sites)
     whole.add(signal, steps)
-    monkeypatch.setattr("qdialect.quantizer.search.sensitivity.TOGETHER", 64)
+    monkeypatch.setattr("qdialect.quantizer.search.sensitivity.ELEMENTS_AT_ONCE", 64)
     parts.add(signal, steps)
     assert parts.noise == pytest.approx(whole.noise)
     assert parts.noise == pytest.approx(

@@ -14,7 +14,7 @@ from qdialect.quantizer.quantize import _finished
 from qdialect.quantizer.search.candidates import Candidates, Finished
 from qdialect.quantizer.search.judging import least_ratio
 from qdialect.quantizer.search.refining import best_beyond_chance
-from qdialect.quantizer.search.trials import NO_GAIN, Choice, Trial, better
+from qdialect.quantizer.search.trials import MAX_TIME_SHARE, Choice, Trial, better
 from qdialect.quantizer.statistics.samples import Noise
 from qdialect.report.report import Report
 
@@ -45,7 +45,7 @@ def test_noise_and_time_that_are_worth_it() -> None:
     least = least_ratio(0.5)
     assert trial(least + 0.01, 0.5).pays
     assert not trial(least - 0.01, 0.5).pays
-    assert not trial(90.0, NO_GAIN + 0.01).pays
+    assert not trial(90.0, MAX_TIME_SHARE + 0.01).pays
 
 
 @pytest.mark.parametrize(("excess", "taken"), [(0.01, 0), (0.04, 1), (0.2, 0)])

@@ -16,7 +16,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.quantizer.quantize import prepare, quantize_module
 from qdialect.quantizer.search.candidates import Candidates
-from qdialect.quantizer.search.judging import ENOUGH
+from qdialect.quantizer.search.judging import MAX_USEFUL_DB
 from qdialect.quantizer.search.logit_metric import chosen, decided, output_decisive_tensors
 from qdialect.quantizer.search.max_drop import hold, parse_limit
 from qdialect.quantizer.search.trials import Choice, Trial
@@ -125,7 +125,7 @@ def test_a_sure_classifier_is_judged_where_no_sample_is_sure() -> None:
     both = candidates(size=40.0)
     trial, plain = both.attempt(Choice()), both.by_outputs().attempt(Choice())
     assert trial.noise is not None
-    assert plain.ratio > ENOUGH
+    assert plain.ratio > MAX_USEFUL_DB
     assert trial.ratio < 50
     # Every sample has noise, none has nearly all.
     assert trial.noise.noise.max() / trial.noise.noise.sum() < 0.5

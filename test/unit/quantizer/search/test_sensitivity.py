@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from qdialect.quantizer.search.sensitivity import Budget, Cause, Site, plan_floats
+from qdialect.quantizer.search.sensitivity import Budget, Cause, RoundingSite, plan_floats
 
 
 def budget(powers: dict[str, float], *, seed: int = 0, size: int = 4000) -> Budget:
     """A site for each layer, with a random error of that power; the errors of all add."""
     rng = np.random.default_rng(seed)
-    result = Budget(Site((layer,), Cause.WEIGHT) for layer in powers)
+    result = Budget(RoundingSite((layer,), Cause.WEIGHT) for layer in powers)
     for _ in range(3):
         signal = rng.normal(size=size)
         errors = rng.normal(size=(len(powers), size)) * np.sqrt(list(powers.values()))[:, None]
@@ -21,7 +21,11 @@ def budget(powers: dict[str, float], *, seed: int = 0, size: int = 4000) -> Budg
 
 def test_shares_add_up_to_the_noise_even_of_errors_that_cancel() -> None:
     result = Budget(
-        [Site(("a",), Cause.WEIGHT), Site(("b",), Cause.WEIGHT), Site(("a", "b"), Cause.ROUNDING)]
+        [
+            RoundingSite(("a",), Cause.WEIGHT),
+            RoundingSite(("b",), Cause.WEIGHT),
+            RoundingSite(("a", "b"), Cause.ROUNDING),
+        ]
     )
     a = np.array([1.0, -2.0, 0.5])
     errors = np.stack([a, -0.5 * a, np.array([0.1, 0.1, 0.3])])
@@ -37,7 +41,7 @@ def test_shares_add_up_to_the_noise_even_of_errors_that_cancel() -> None:
 
 
 def test_a_site_of_two_layers_goes_with_both() -> None:
-    result = Budget([Site(("a", "b"), Cause.ROUNDING), Site(("a",), Cause.WEIGHT)])
+    result = Budget([RoundingSite(("a", "b"), Cause.ROUNDING), RoundingSite(("a",), Cause.WEIGHT)])
     result.add(np.array([1.0, 0.0]), np.array([[0.1, 0.0], [0.0, 0.2]]))
     assert result.predict([]) == pytest.approx(0.05)
     assert result.predict(["a"]) == pytest.approx(0.01)

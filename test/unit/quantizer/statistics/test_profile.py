@@ -21,7 +21,7 @@ from qdialect.quantizer.statistics.processes import Workers
 from qdialect.quantizer.statistics.profile import Profile, load_profile
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.ranges import find_range
-from qdialect.quantizer.statistics.statistics import BINS, Statistics
+from qdialect.quantizer.statistics.statistics import MAX_BINS, Statistics
 from qdialect.quantizer.statistics.workers import add_with_cluster, add_with_workers
 from qdialect.transforms.insert_casts import bounds_of, elements_of
 
@@ -76,7 +76,7 @@ def test_a_histogram_counts_each_value_once() -> None:
     result.update(x)
     width = 2.0**result.exponent
     wanted = np.floor(x.astype(np.float64) / width).astype(np.int64) - result.first
-    assert result.counts.size <= BINS
+    assert result.counts.size <= MAX_BINS
     assert np.array_equal(result.counts, np.bincount(wanted, minlength=result.counts.size))
     assert (result.low, result.high) == (float(x.min()), float(x.max()))
 
@@ -224,7 +224,7 @@ def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = samples()
     whole = Profiler(module())
     whole.add([{"x": x}])
-    monkeypatch.setattr("qdialect.quantizer.statistics.workers.PART", 8 * x[0].nbytes)
+    monkeypatch.setattr("qdialect.quantizer.statistics.workers.PART_BYTES", 8 * x[0].nbytes)
     shared = Profiler(module())
     add_with_workers(shared, ({"x": x[k : k + 3]} for k in range(0, 64, 3)), 2, 1 << 30, lambda count: None)
     assert shared.profile.to_bytes() == whole.profile.to_bytes()

@@ -67,7 +67,7 @@ def profile(x: Array, **options: Any) -> bytes:
 @pytest.mark.parametrize("memory", [1, 1 << 20], ids=["waves", "one-wave"])
 def test_a_sample_counts_whole_or_not_at_all(memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The signal comes while one of a sample's tensors has been looked at, and others have not."""
-    monkeypatch.setattr("qdialect.quantizer.statistics.observer.CHUNK", 3 * samples()[:1].nbytes)
+    monkeypatch.setattr("qdialect.quantizer.statistics.observer.CHUNK_BYTES", 3 * samples()[:1].nbytes)
     profiler = Profiler(import_model(model()), memory=memory)
     looked: list[str] = []
     look = profiler._look  # pyright: ignore[reportPrivateUsage]
