@@ -135,8 +135,8 @@ class Layers:
         if (loudest := self.loudest()) is not None:
             one, before = loudest
             parts.append(
-                f"noise grows most relative to the signal at '{one.name}' ({one.op}): from {decibels(before)} above it"
-                f" to {decibels(one.sqnr)}"
+                f"most noise is added at '{one.name}' ({one.op}): {decibels(before)} in its operands,"
+                f" {decibels(one.sqnr)} in its result"
             )
         return "; ".join(parts)
 

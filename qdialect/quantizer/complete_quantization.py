@@ -69,11 +69,11 @@ class Completion(FurtherCasts):
 
     def _use(self) -> str:
         if not self.tensors or self.noise is None or self.without is None:
-            return f"data: nothing is quantized besides, {self.reason}"
+            return f"data: no further tensor is quantized, {self.reason}"
         return (
-            f"data: {self.tensors} tensors more in 8 bits by {self.samples} samples,"
-            f" {100 * self.share:.0f} % of the time expected; {_decibels(self.noise)} against the model as it was read,"
-            f" {_decibels(self.without)} without"
+            f"data: {self.tensors} further tensors in 8 bits, with ranges of {self.samples} samples;"
+            f" {100 * self.share:.0f} % of the time is expected; {_decibels(self.noise)} signal to noise against the"
+            f" model as it was read, {_decibels(self.without)} without them"
         )
 
 
@@ -94,7 +94,7 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     ready = _moved(module, options)
     casts = InsertCastsPass(target=str(options.target), form=form, weights=False, dynamic=False)
     if not any(is_integer(op) for op in main_of(ready).body.block.ops):
-        return Completion(reason="since nothing is in the model")
+        return Completion(reason="since the model has no quantized one")
     profiler = Profiler(ready, model="")
     doubts = Doubts()
     profiler.add(checked(feeds, inputs, doubts=doubts))
@@ -108,7 +108,7 @@ def _best(ready: ModuleOp, casts: InsertCastsPass, profiler: Profiler, original:
     profile, rows, runtime = profiler.profile, profiler.samples.measured, target(casts.target)
     expected = outputs(original, rows)
     without = measure_noise(expected, simulated(ready.clone(), casts.target, rows))
-    best = Completion(reason="as no op that is in float would take less time")
+    best = Completion(reason="since no op in float would be faster in integers")
     for method in RANGES:
         ranges = bounds_of(profile, method, symmetric=runtime.symmetric_activations)
         tried = Completion(

@@ -109,14 +109,16 @@ class Verdict:
         if not t.macs:
             known = f"the products of {layers} could not be counted: their shapes are not known"
             return f"integers: {known if t.uncounted else 'the model has no multiply-adds'}"
-        before = [f"as written {share_text(t.written[Numbers.INTEGER], t.macs)}"]
+        before = [share_text(t.written[Numbers.INTEGER], t.macs)]
         if t.written[Numbers.PAIRS]:
-            before.append(f"{share_text(t.written[Numbers.PAIRS], t.macs)} between Q/DQ pairs")
+            before.append(f"{share_text(t.written[Numbers.PAIRS], t.macs)} in float between Q/DQ pairs")
         if t.written[Numbers.WEIGHTS]:
             before.append(f"{share_text(t.written[Numbers.WEIGHTS], t.macs)} with only weights in integers")
-        of = f"{count_text(t.macs)} multiply-adds" + (", open sizes counted as 1" if t.is_open else "")
+        of = f"{count_text(t.macs)} multiply-adds" + (
+            ", batch and other open sizes as 1" if t.is_open else ""
+        )
         left_out = f"; {layers} could not be counted" if t.uncounted else ""
-        return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
+        return f"integers: {share_text(t.integer, t.macs)} of {of} (before: {', '.join(before)}){left_out}"
 
     def _kernels_lines(self) -> list[str]:
         """Lines with the layers between pairs in the form `qdq`, and the integer nodes, of the result."""

@@ -42,7 +42,7 @@ class Doubts:
             )
         elif samples.distinct < MIN_SAMPLES <= samples.count:
             lines.append(
-                f"warning: of {samples.count} samples {samples.distinct} differ, which are few to calibrate with,"
-                " and to say what noise is left"
+                f"warning: {samples.distinct} of {samples.count} samples are distinct: too few to calibrate with,"
+                " or to measure noise on; 100 are enough"
             )
         return lines

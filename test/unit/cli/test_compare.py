@@ -279,7 +279,7 @@ def test_the_layer_that_makes_the_noise_is_named(folder: Path):
     assert loudest is not None
     assert (first.name, loudest[0].name, loudest[1]) == ("third", "third", math.inf)
     assert (
-        "noise grows most relative to the signal at 'third' (Mul): from no noise above it to 6.0 dB"
+        "most noise is added at 'third' (Mul): no noise in its operands, 6.0 dB in its result"
         in layers.verdict()
     )
     same = compare_layers("good.onnx", "good.onnx", "x.npz")

@@ -133,7 +133,7 @@ def test_residual_additions_become_integer(
     assert not kinds["Max"]  # the activations begin at zero
     assert _noise(export, report, samples) > 30
     assert report.completion in str(report)
-    assert "tensors more in 8 bits by 8 samples" in report.completion
+    assert "further tensors in 8 bits, with ranges of 8 samples" in report.completion
     assert "dB without" in report.completion
 
 
@@ -208,7 +208,7 @@ def _float_model() -> bytes:
 
 def test_a_float_model_stays_float(samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
     report = qdialect.compile(_float_model(), data=samples)
-    assert report.completion == "data: nothing is quantized besides, since nothing is in the model"
+    assert report.completion == "data: no further tensor is quantized, since the model has no quantized one"
     assert _kinds(report) == {"Conv": 1}
 
 
@@ -217,7 +217,7 @@ def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArra
     again = qdialect.compile(done, data=samples)
     assert (
         again.completion
-        == "data: nothing is quantized besides, as no op that is in float would take less time"
+        == "data: no further tensor is quantized, since no op in float would be faster in integers"
     )
 
 

@@ -304,7 +304,7 @@ def test_repeated_samples_are_said_to_be_few(differ: int, folder: Path) -> None:
     repeated = [data[k % differ] for k in range(16)]
     done = qdialect.quantize(folder / "float.onnx", repeated, range="minmax", rounding="nearest")
     warnings = [line for line in done.summary() if line.startswith("warning: ")]
-    said = f"warning: of 16 samples {differ} differ, which are few to calibrate with"
+    said = f"warning: {differ} of 16 samples are distinct: too few to calibrate with"
     assert [line[: len(said)] for line in warnings] == ([said] if differ < 8 else [])
 
 

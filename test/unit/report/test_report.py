@@ -120,7 +120,7 @@ def test_explain_takes_options_of_compile(tmp_path: Path, capsys: pytest.Capture
     for words in ("", "--batch 4", "--sizes n=4", "--form integer", "--target tosa --batch 4"):
         assert main(["explain", path, "--all", *words.split()]) == 0
         said.append(capsys.readouterr().out)
-    assert "open sizes counted as 1" in said[0]
+    assert "batch and other open sizes as 1" in said[0]
     assert [f"{4 * 64} multiply-adds" in out for out in said] == [False, True, True, False, True]
     assert ["the form 'integer' has no node for it on these types" in out for out in said] == [
         False, False, False, True, False,

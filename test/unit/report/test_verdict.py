@@ -65,7 +65,7 @@ def test_compile_ends_with_five_lines_unless_quiet(tmp_path: Path, capsys: pytes
     share = 100 * 2 * 16 * 6 / PRODUCTS
     lines = said(capsys, "compile", path, "-o", out)
     assert lines[0] == (
-        f"integers: {share:.1f} % of {PRODUCTS} multiply-adds (as written 0 %, {share:.1f} % between Q/DQ pairs)"
+        f"integers: {share:.1f} % of {PRODUCTS} multiply-adds (before: 0 %, {share:.1f} % in float between Q/DQ pairs)"
     )
     assert lines[1] == "kernels: 1 QLinearMatMul"
     assert lines[2] == (
@@ -88,14 +88,14 @@ def test_what_is_in_integers_already_counts_as_written(tmp_path: Path, capsys: p
     said(capsys, "compile", path, "-o", out)
     share = f"{100 * 2 * 16 * 6 / PRODUCTS:.1f} %"
     assert said(capsys, "compile", out, "-o", again)[0] == (
-        f"integers: {share} of {PRODUCTS} multiply-adds (as written {share})"
+        f"integers: {share} of {PRODUCTS} multiply-adds (before: {share})"
     )
 
 
 def test_a_float_model_is_told_to_be_quantized_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path, out = write(tmp_path / "in.onnx", quantized=False, weight="f"), str(tmp_path / "out.onnx")
     lines = said(capsys, "compile", path, "-o", out)
-    assert lines[0] == f"integers: 0 % of {PRODUCTS} multiply-adds (as written 0 %)"
+    assert lines[0] == f"integers: 0 % of {PRODUCTS} multiply-adds (before: 0 %)"
     assert lines[1] == "float: 2 layers, 100 %"
     assert lines[-1].startswith("no quantization found: `qdialect quantize ")
 
