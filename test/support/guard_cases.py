@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ops import get_all_dialects
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.assembly import parse_module
@@ -134,3 +136,22 @@ def last_op(body: str, opset: int = 18, mine: str = "!quant.uniform<i8:f32, 1.0>
     """The last ONNX op of a function, as `Case` writes it. mine: the type `!mine`."""
     _, module = parsed(f"!mine = {mine}\n{text(Case('', '', body, opset=opset))}")
     return [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
+
+
+CASTS: dict[type[Operation], str] = {QuantizeOp: "qcast", DequantizeOp: "dcast", StorageCastOp: "scast"}
+
+
+def ops_of(module: ModuleOp) -> str:
+    """The ops but constants, in order."""
+    names = (
+        op.op_type if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) else CASTS.get(type(op))
+        for op in module.walk()
+    )
+    return " ".join(name for name in names if name)
+
+
+def module_named(body: str) -> ModuleOp:
+    context = full_context()
+    imports = "{ai.onnx = 23 : i64, com.microsoft = 1 : i64}"
+    text = f"builtin.module attributes {{onnx.ir_version = 9 : i64, onnx.opset_import = {imports}}} {{\n{body}}}\n"
+    return parse_module(context, text, "test", None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_lower_to_tosa import CASES, digits_int8, parsed
+from tosa_cases import CASES, digits_int8, parsed
 from xdsl.passes import ModulePass
 
 import qdialect

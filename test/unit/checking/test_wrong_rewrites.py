@@ -13,23 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from guard_cases import full_context
-from test_wrong_promises import FOLLOWS, promise
+from wrong_on_purpose import FOLLOWS, Patch, promise, wrong_rounding, wrong_zero_point
 from xdsl.context import Context
 from xdsl.parser import Parser
 
-from qdialect import numerics
 from qdialect.checking.functions import check_functions
 from qdialect.checking.numerics_check import BeyondClass
 from qdialect.cli.opt import main as opt
 from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline
-from qdialect.dialects.quant import UniformType
 from qdialect.forms import storage
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.padding import AddsPadding
-from qdialect.transforms import fold_batch_norm, fold_scales, legalize, rescale_bias
+from qdialect.transforms import fold_batch_norm, fold_scales, rescale_bias
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
-
-Patch = pytest.MonkeyPatch
 
 
 def wrong_axis(patch: Patch) -> None:
@@ -76,26 +72,6 @@ def wrong_sign(patch: Patch) -> None:
         return right(target, np.abs(factor), **others)
 
     patch.setattr(fold_batch_norm, "folded_weight", wrong)
-
-
-def wrong_rounding(patch: Patch) -> None:
-    """Towards minus infinity."""
-    right: Callable[..., Any] = numerics.quantize
-
-    def wrong(x: Any, scale: Any, *others: Any) -> Any:
-        return right(x - np.float32(0.49) * np.asarray(scale), scale, *others)
-
-    patch.setattr(numerics, "quantize", wrong)
-
-
-def wrong_zero_point(patch: Patch) -> None:
-    right = legalize.unsigned
-
-    def wrong(type: UniformType) -> UniformType | None:
-        moved = right(type)
-        return moved and moved.replace(zero_points=moved.zero_points - 1)
-
-    patch.setattr(legalize, "unsigned", wrong)
 
 
 def wrong_saturation(patch: Patch) -> None:

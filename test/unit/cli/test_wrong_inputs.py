@@ -18,8 +18,8 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
+from command_files import files, folder, scale_model
 from onnx import TensorProto, helper, numpy_helper
-from test_cli import files, folder, scale_model
 
 from qdialect.cli import main
 from qdialect.cli.opt import main as opt

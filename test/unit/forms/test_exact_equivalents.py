@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from geometries import ROW
 from guard_cases import Case, last_op, parsed, text
-from test_first_and_last import ROW
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType

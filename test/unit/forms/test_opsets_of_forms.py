@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_exact_equivalents import last_op
+from built_ops import names, numbers
+from guard_cases import last_op
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, uniform_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
@@ -32,24 +32,6 @@ from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked, answer
-
-I8 = "!quant.uniform<i8:f32, 0.5:-3>"
-
-
-def names(ops: object) -> list[str]:
-    """The kinds of ops that are no constants; of `Blocked`, its id; nothing of None."""
-    if isinstance(ops, Blocked):
-        return [ops.id]
-    every: Any = ops or ()
-    return [op.op_type for op in every if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp)]
-
-
-def numbers(op: Operation, place: int) -> list[Any]:
-    """A constant operand."""
-    array = constant_array(op.operands[place])
-    assert array is not None
-    return array.tolist()
-
 
 LAYER = """
     x: 5x3x4xf32

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from test_recurrent import HIDDEN, model
+from recurrent_models import HIDDEN, model
 from xdsl.context import Context
 from xdsl.dialects.func import ReturnOp
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_exact_equivalents import last_op
-from test_opsets_of_forms import I8, names, numbers
+from built_ops import I8, names, numbers
+from guard_cases import last_op
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import shape_of, uniform_of

@@ -159,7 +159,7 @@ def test_the_page_adds_an_op(with_op: Path):
         "qdialect/promises/layout.py": 16,
         "qdialect/targets/onnxruntime.toml": 1,
         "test/transforms/sink-dequantize/expand-dims.mlir": 21,
-        "test/unit/promises/test_promises.py": 1,
+        "test/support/promise_cases.py": 1,
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_lower_to_qoperator import Graph
+from graph_builder import Graph
 
 import check_costs
 import qdialect

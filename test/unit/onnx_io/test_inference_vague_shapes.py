@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 from onnx import ModelProto
-from test_guard_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 import qdialect
 from graphs.structure import difference

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from geometries import ROW, SPACE
 from guard_cases import Case, last_op, parsed, text
-from test_first_and_last import ROW
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, uniform_of
@@ -62,12 +62,6 @@ def test_which_pixels_are_packed(row: Row, expected: list[tuple[int, int]]):
 )
 def test_the_convolution_of_packed_pixels(row: Row, size: tuple[int, int], expected: Packing):
     assert next(packing for packing in packings(row) if packing[:2] == size) == expected
-
-
-SPACE = Geometry(
-    images=2, inputs=3, outputs=4, groups=1, kernel=(2, 3, 5), strides=(1, 2, 1), dilations=(1, 2, 3),
-    pads=((1, 0), (2, 1), (3, 2)), sizes=(7, 9, 8), results=(6, 4, 4),
-)  # fmt: skip
 
 
 def axes(geometry: Geometry, count: int) -> Geometry:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_families import after, flat, reason, rows
-from test_packing import last_op
+from guard_cases import last_op
+from promised_types import after, flat, reason, rows
 
 from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.quant import Storage, UniformType

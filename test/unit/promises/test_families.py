@@ -7,14 +7,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_packing import last_op
+from guard_cases import last_op
+from promised_types import I8, U8, after, flat, reason, rows
 
-from qdialect.dialects.quant import Storage, UniformType
+from qdialect.dialects.quant import UniformType
 from qdialect.promises import blocks
 from qdialect.promises.affine import AFFINE
 from qdialect.promises.arithmetic import Bounds, along, step_of
 from qdialect.promises.axes import ALONG_AXIS
-from qdialect.promises.base import Commutes
 from qdialect.promises.blocks import BLOCK_CUT, BLOCKED_SCALES
 from qdialect.promises.casts import MOST_FOLDED, DequantizeForm, described_type
 from qdialect.promises.clamping import MOST, Keeps
@@ -23,18 +23,6 @@ from qdialect.promises.fake_quantize import FAKE_QUANTIZE
 from qdialect.promises.reshaping import MOST_REPEATED
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
-I8, U8 = Storage.of("i8"), Storage.of("u8")
-
-
-def rows(*scales: float, axis: int = 0, zeros: tuple[int, ...] | None = None) -> UniformType:
-    """An i8 type of these scales along an axis, with zero points 1, 2, .. unless others are stated."""
-    points = range(1, len(scales) + 1) if zeros is None else zeros
-    return UniformType.per_axis(I8, axis, np.array(scales, np.float32), np.array(points))
-
-
-def flat(scale: float, storage: str = "i8", zero: int = 0) -> UniformType:
-    return UniformType.per_tensor(Storage.of(storage), np.float32(scale), zero)
-
 
 def blocked(scales: npt.ArrayLike, *sizes: tuple[int, int]) -> UniformType:
     """An i8 type of these scales, (axis, size) blocks, and zero points 1, 2, .."""
@@ -42,20 +30,7 @@ def blocked(scales: npt.ArrayLike, *sizes: tuple[int, int]) -> UniformType:
     return UniformType.sub_channel(I8, sizes, array, np.arange(1, array.size + 1).reshape(array.shape))
 
 
-def reason(outcome: object) -> str | None:
-    return outcome.id if isinstance(outcome, Blocked) else None
-
-
 # --- Where scales go ---
-
-
-def after(body: str, type: UniformType, *, hoists: bool = False) -> UniformType | Blocked:
-    """The type of an op's result for that of its first operand, or the other way."""
-    op = last_op(body)
-    promise = op.get_trait(Commutes)
-    assert promise is not None
-    types = (promise.backward if hoists else promise.forward)(op, [type])
-    return types if isinstance(types, Blocked) else types[0]
 
 
 @pytest.mark.parametrize(

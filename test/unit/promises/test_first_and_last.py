@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geometries import ROW
 from guard_cases import full_context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, f16, f32, i8
 
@@ -184,12 +185,6 @@ def test_results_may_take_all_bytes_that_there_are(
     for one in module.walk():
         computation.show(one)
     assert computation.is_waiting(op.results[0]) is folded
-
-
-ROW = Geometry(
-    images=2, inputs=6, outputs=8, groups=1, kernel=(3, 3), strides=(1, 2), dilations=(1, 1), pads=((0, 0),) * 2,
-    sizes=(7, 9), results=(5, 4),
-)  # fmt: skip
 
 
 @pytest.mark.parametrize(

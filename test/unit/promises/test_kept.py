@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_families import after, flat, reason, rows
-from test_packing import last_op
+from guard_cases import last_op
+from promised_types import after, flat, reason, rows
 
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.promises.casts import described_type

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guard_cases import parsed
-from test_families import flat, reason, rows
-from test_packing import last_op
-from test_work import module_named
+from guard_cases import last_op, module_named, parsed
+from promised_types import flat, reason, rows
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from test_packing import last_op
+from guard_cases import last_op
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp

@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from guard_cases import full_context
+from guard_cases import module_named
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper
-from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.importer import import_model
 from qdialect.promises.work import Numbers, SumsProducts
 from qdialect.report.provenance import nodes_of
-from qdialect.text.assembly import parse_module
 
 MICROSOFT = "com.microsoft"
 
@@ -107,13 +105,6 @@ def test_integer_ops_count_as_the_float_ones(name: str):
     assert work is not None
     assert work.count(op) == LINEAR.get(name, 2 * 3 * 4 * 5)
     assert work.numbers(op) is Numbers.INTEGER
-
-
-def module_named(body: str) -> ModuleOp:
-    context = full_context()
-    imports = "{ai.onnx = 23 : i64, com.microsoft = 1 : i64}"
-    text = f"builtin.module attributes {{onnx.ir_version = 9 : i64, onnx.opset_import = {imports}}} {{\n{body}}}\n"
-    return parse_module(context, text, "test", None)
 
 
 SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {

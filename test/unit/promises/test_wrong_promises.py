@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_promises import (
+from promise_cases import (
     I64,
     Case,
     Feeds,
@@ -27,18 +27,15 @@ from test_promises import (
     sink_module,
     stored_values,
 )
+from wrong_on_purpose import FOLLOWS, promise
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpTraits
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects import onnx_base, quant_parameters
+from qdialect.dialects import quant_parameters
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
-from qdialect.forms.storage import STORAGE_FORMS
 from qdialect.forms.table import form_of
-from qdialect.ops.generated import op_named
 from qdialect.promises.axes import follow, same
 from qdialect.promises.base import Commutes, every_operand, first, none
 from qdialect.promises.layout import LAYOUT
@@ -54,16 +51,6 @@ def _forget_forms() -> Generator[None]:
     form_of.cache_clear()
 
 
-def promise(monkeypatch: pytest.MonkeyPatch, op: str, replacement: Commutes) -> None:
-    """Let an op promise something else, and nothing besides; Clip keeps its form on integers, which needs its own."""
-    monkeypatch.setattr(onnx_base, "trait_of", onnx_base.trait_of.__wrapped__)
-    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), replacement)))
-    if op != "Clip":
-        form_of.cache_clear()
-        monkeypatch.delitem(STORAGE_FORMS, ("", op), raising=False)
-
-
-FOLLOWS = Commutes(follow(same), follow(same))
 SQUARE = Case("Transpose", "({x}) {{perm = array<i64: 1, 2, 0>}}", [(16, 16, 16)], (16, 16, 16))
 LINEAR = Case(
     "Resize",

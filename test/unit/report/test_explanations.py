@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save
-from test_verdict import PRODUCTS, write
+from two_products import PRODUCTS, write
 
 from qdialect.cli import main
 from qdialect.compiler import pipeline_text

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from test_wrong_promises import FOLLOWS, promise
-from test_wrong_rewrites import wrong_rounding, wrong_zero_point
+from wrong_on_purpose import FOLLOWS, promise, wrong_rounding, wrong_zero_point
 from xdsl.dialects.builtin import ModuleOp
 
 import random_graphs

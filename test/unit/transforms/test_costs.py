@@ -10,10 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
-from test_first_cases import ops_of
-from test_packing import SPACE, last_op
-from test_search import FREE, costs, runtime
+from geometries import FREE, SPACE, costs, runtime
+from guard_cases import Case, last_op, ops_of, parsed, text
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC

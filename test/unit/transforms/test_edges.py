@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
-from test_first_cases import ops_of
-from test_packing import last_op
-from test_search import costs, runtime
+from geometries import costs, runtime
+from guard_cases import Case, last_op, ops_of, parsed, text
 from xdsl.ir import BlockArgument
 
 from qdialect.dialects.onnx_base import OnnxOp

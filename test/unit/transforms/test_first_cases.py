@@ -6,29 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
+from guard_cases import Case, ops_of, parsed, text
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.fix_shapes import sizes_of
 from qdialect.transforms.insert_casts import activation_type
-
-CASTS: dict[type[Operation], str] = {QuantizeOp: "qcast", DequantizeOp: "dcast", StorageCastOp: "scast"}
-
-
-def ops_of(module: ModuleOp) -> str:
-    """The ops but constants, in order."""
-    names = (
-        op.op_type if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) else CASTS.get(type(op))
-        for op in module.walk()
-    )
-    return " ".join(name for name in names if name)
-
 
 MOVED = [
     # the second field is what is written

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx.parser import parse_model
-from test_promises import Feeds, module, outputs, parameters, quantized, stored_values
+from promise_cases import Feeds, module, outputs, parameters, quantized, stored_values
 from xdsl.context import Context
 
 from qdialect.cli import main

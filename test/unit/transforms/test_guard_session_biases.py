@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_guard_session import LEVELS, ONNX_TARGETS, compiled, levels, run
+from default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 COARSE = """g (float[2,3,5] x) => (float[2,3,5] y)
 <float s = {340.0}, uint8 z = {128}, float t = {0.03}, uint8 u = {100}, int8[3,1,1] w = {-127, 90, 127},

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from default_session import LEVELS, run
 from onnx import helper
 from onnx_models import onnx_model
-from test_guard_session import LEVELS, run
 
 from qdialect.api import compile
 from qdialect.onnx_io.exporter import export_model

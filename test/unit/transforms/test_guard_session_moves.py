@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_guard_session import LEVELS, ONNX_TARGETS, compiled, levels, run
+from default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model

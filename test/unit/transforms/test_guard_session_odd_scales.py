@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from default_session import LEVELS, run
 from onnx import parser
-from test_guard_session import LEVELS, run
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model

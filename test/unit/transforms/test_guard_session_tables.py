@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from default_session import LEVELS, run
 from onnx import helper, numpy_helper
-from test_guard_session import LEVELS, run
 
 import qdialect
 from qdialect.onnx_io.exporter import export_model

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_guard_session import LEVELS, ONNX_TARGETS, compiled, levels, run
+from default_session import LEVELS, ONNX_TARGETS, compiled, levels, run
 
 LINEAR = """g (X x) => (Y y)
 <float s = {0.02}, uint8 z = {3}, float t = {0.05}, uint8 u = {117}, WEIGHT> {

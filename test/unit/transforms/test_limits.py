@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
-from test_first_cases import ops_of
-from test_packing import last_op
+from guard_cases import Case, last_op, ops_of, parsed, text
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 

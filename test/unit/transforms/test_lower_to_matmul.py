@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_builder import Graph, compiled
 from onnx.parser import parse_model
-from test_lower_to_qoperator import Graph, compiled
 from xdsl.context import Context
 
 from qdialect.onnx_io.exporter import export_model

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_lower_to_qoperator import Graph, compiled
+from graph_builder import Graph, compiled
 
 FORMS: list[tuple[str, dict[str, Any], tuple[int, ...], tuple[int, ...], str]] = [
     ("DepthToSpace", {"blocksize": 2}, (12, 16, 24), (3, 32, 48), "Transpose"),

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import onnx
 import onnx.helper as oh
 import pytest
+from graph_builder import Graph, compiled
 from onnx_models import onnx_model
-from test_lower_to_qoperator import Graph, compiled
 from xdsl.context import Context
 
 import qdialect

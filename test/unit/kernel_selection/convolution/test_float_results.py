@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
-from test_choose_convolution_form import Case, model, run, written
+from convolution_models import Case, model, run, written
 
 PADDED: list[Case] = [
     ((1, 24, 32, 32), (12, 24, 3, 3), {"pads": [1, 1, 1, 1]}),

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from guard_cases import Case, parsed, text
-from test_packing import SPACE, last_op
+from geometries import FREE, SPACE, costs, runtime
+from guard_cases import Case, last_op, parsed, text
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
@@ -25,7 +24,7 @@ from qdialect.kernel_selection.convolution.step import SLICES, ConvolutionStep, 
 from qdialect.kernel_selection.convolution.width import Row, packed_widths, packings
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
-from qdialect.targets import Target, target
+from qdialect.targets import target
 from qdialect.targets.pricing import (
     ALIGNED,
     FLOAT,
@@ -35,20 +34,8 @@ from qdialect.targets.pricing import (
     QUANTIZED,
     SPREADING,
     SUM,
-    TERMS,
 )
 from qdialect.transforms.choose_convolution_form import ChooseConvolutionForm, ChooseConvolutionFormPass
-
-FREE: dict[str, float] = dict.fromkeys(TERMS, 0.0)
-
-
-def costs(**kernels: float) -> dict[str, dict[str, float]]:
-    """What a call of each kernel costs, whatever its sizes."""
-    return {name: FREE | {"call": call} for name, call in kernels.items()}
-
-
-def runtime(prices: dict[str, Any], **others: Any) -> Target:
-    return cast(Target, SimpleNamespace(costs=prices, **others))
 
 
 def reason(blocked: ConvolutionStep | Blocked | None) -> str | None:

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
-from test_exact_equivalents import last_op
-from test_first_and_last import ROW
-from test_ops import drawn, lowered
-from test_ops import pytestmark as pytestmark
+from geometries import ROW
+from guard_cases import Case, last_op, parsed, text
+from linalg_functions import NEEDS_MLIR, drawn, lowered
 
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.lower_to_linalg import LowerToLinalgPass
@@ -21,6 +19,8 @@ from qdialect.upstream.linalg.windows import Loops
 from qdialect.upstream.site import Lowered, Values
 from upstream import layers
 from upstream.layers import Exposed
+
+pytestmark = NEEDS_MLIR
 
 
 def numbers(count: int) -> list[int]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
-from test_exact_equivalents import last_op
-from test_lower_to_tosa import case, compared
+from guard_cases import Case, last_op, parsed, text
+from tosa_cases import case, compared
 from xdsl.dialects.builtin import IntegerAttr, i32
 
 from qdialect import numerics
