@@ -88,14 +88,19 @@ def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) ->
 
 
 def _profile(rows: "Sequence[NodeTime]") -> list[str]:
-    """Lines with the slowest nodes, and the total time of each kernel."""
+    """Lines with the slowest nodes, what belongs to no node of the file, and the total time of each kernel."""
     cells: list[tuple[str, ...]] = [("ms", "share", "kernel", "types", "result", "node")]
     for one in rows[:MAX_PROFILE_ROWS]:
         shape = one.outputs[0].partition(" ")[2] if one.outputs else ""
-        cells.append((*_time(one.seconds, one.share), one.kernel, one.types, shape, one.node))
+        named = one.node if one.source is None else one.source
+        cells.append((*_time(one.seconds, one.share), one.kernel, one.types, shape, named))
     lines = table(cells)
     if others := rows[MAX_PROFILE_ROWS:]:
         lines.append(f"and {len(others)} more, {100 * sum(one.share for one in others):.1f} %")
+    if added := sum(one.share for one in rows if one.source is None):
+        lines.append(
+            f"{100 * added:.1f} % in nodes that onnxruntime added, which belong to no node of the file"
+        )
     by_kernel: dict[str, list[NodeTime]] = {}
     for one in rows:
         by_kernel.setdefault(one.kernel, []).append(one)

@@ -95,12 +95,14 @@ def session(
     name: str = "",
     folder: Path | None = None,
     profile: str = "",
+    write: Path | None = None,
 ) -> InferenceSession:
     """
     An onnxruntime session on the CPU, by default without any optimization; with 0 threads it takes all cores.
 
     A `bounded` one takes no more than `MOST_MEMORY`; `name` is the model's name in errors, `folder` where the external
-    data of a model in memory is, `profile` the beginning of the path of a file that times each node.
+    data of a model in memory is, `profile` the beginning of the path of a file that times each node, `write` the path
+    of a file with the graph that it runs.
 
     Raises UserError if onnxruntime refuses the model.
     """
@@ -114,6 +116,8 @@ def session(
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
+    if write is not None:
+        options.optimized_model_filepath = str(write)
     with blamed(f"onnxruntime refuses '{name}'" if name else "onnxruntime refuses the model"):
         source = model if isinstance(model, bytes | str) else model.SerializeToString()
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])

@@ -1,17 +1,19 @@
-"""Time of each node of a model, by onnxruntime's profiler."""
+"""Time of each node of a model, by onnxruntime's profiler: medians over runs, which an interruption does not change."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median_grouped
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from qdialect.errors import UserError
 from qdialect.evaluation.session import session
+from qdialect.measuring.attribution import Origins, attributed
 from qdialect.numerics import Array
 
 PROFILED_RUNS, WARM_UP_RUNS = 20, 3
@@ -23,13 +25,16 @@ class NodeTime:
     """One node of the graph that onnxruntime runs, which is not always one of the file."""
 
     node: str
+    """Its name in the session, in which a node that is fused or added has a name of its own."""
+    source: str | None
+    """Name of the node of the file that it comes from; None if names do not tell."""
     kernel: str
     """Op type of the node."""
     inputs: Sequence[str]
     """Element types and shapes, as `uint8 1x3x8x8`."""
     outputs: Sequence[str]
     seconds: float
-    """Mean time of one run."""
+    """Median time of one run, without that of nodes in subgraphs."""
     share: float
     """Fraction of the time of all nodes."""
 
@@ -42,6 +47,7 @@ class NodeTime:
     def as_json(self) -> dict[str, Any]:
         return {
             "node": self.node,
+            "source": self.source,
             "kernel": self.kernel,
             "inputs": list(self.inputs),
             "outputs": list(self.outputs),
@@ -50,7 +56,9 @@ class NodeTime:
         }
 
 
-class _Node(NamedTuple):
+class RanNode(NamedTuple):
+    """A node that a session ran."""
+
     node: str
     kernel: str
     inputs: tuple[str, ...]
@@ -63,73 +71,102 @@ def _described(tensors: Sequence[Mapping[str, Sequence[int]]]) -> tuple[str, ...
     )
 
 
-def _timed(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The events of nodes in the runs after the warm-up."""
-    runs = sorted(e["ts"] for e in events if e.get("name") == "model_run")
-    start = runs[WARM_UP_RUNS] if len(runs) > WARM_UP_RUNS else 0
-    for event in events:
-        if event.get("cat") == "Node" and event["name"].endswith(SUFFIX) and event["ts"] >= start:
-            yield event
+def _own_times(events: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], float]]:
+    """The events of nodes with the microseconds of each, without those of the nodes in its subgraphs."""
+    times: list[tuple[Mapping[str, Any], float]] = []
+    around: list[tuple[float, int]] = []
+    for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+        while around and around[-1][0] <= event["ts"]:
+            around.pop()
+        if around:
+            outer, taken = times[around[-1][1]]
+            times[around[-1][1]] = outer, max(taken - event["dur"], 0.0)
+        around.append((event["ts"] + event["dur"], len(times)))
+        times.append((event, float(event["dur"])))
+    return times
 
 
-def profile(
-    path: str,
-    feeds: Mapping[str, Array],
-    *,
-    threads: int = 1,
-    runs: int = PROFILED_RUNS,
-    model: bytes | None = None,
-) -> list[NodeTime]:
+def medians(events: Sequence[Mapping[str, Any]]) -> dict[RanNode, float]:
     """
-    The time of each node in onnxruntime with its optimizations, the slowest first. model: bytes to load instead
-    of the file, derived from it.
-
-    Raises UserError if onnxruntime refuses the model.
+    Median microseconds of each node over the runs after the warm-up, of all its calls in a run together. The profiler
+    counts whole microseconds, between which the median is interpolated.
     """
-    with TemporaryDirectory(prefix="qdialect-") as folder:
-        runner = session(
-            path if model is None else model,
-            True,
-            threads,
-            name=path,
-            folder=None if model is None else Path(path).parent,
-            profile=str(Path(folder) / "profile"),
-        )
-        for _ in range(WARM_UP_RUNS + runs):
-            runner.run(None, dict(feeds))
-        events: list[Mapping[str, Any]] = json.loads(Path(runner.end_profiling()).read_text())
-    totals: dict[_Node, float] = defaultdict(float)
-    for event in _timed(events):
+    starts = sorted(e["ts"] for e in events if e.get("name") == "model_run")
+    counted = len(starts) - WARM_UP_RUNS
+    nodes = [e for e in events if e.get("cat") == "Node" and e["name"].endswith(SUFFIX)]
+    runs: dict[RanNode, list[float]] = {}
+    for event, micros in _own_times(nodes):
+        if (run := bisect_right(starts, event["ts"]) - 1 - WARM_UP_RUNS) < 0:
+            continue
         details = event["args"]
-        node, kernel = str(event["name"]).removesuffix(SUFFIX), str(details.get("op_name", ""))
+        name, kernel = str(event["name"]).removesuffix(SUFFIX), str(details.get("op_name", ""))
         taken, results = (_described(details.get(f"{side}_type_shape", ())) for side in ("input", "output"))
-        totals[_Node(node, kernel, taken, results)] += event["dur"]
-    every = sum(totals.values()) or 1.0
-    rows = [NodeTime(*key, micros * 1e-6 / runs, micros / every) for key, micros in totals.items()]
-    return sorted(rows, key=lambda one: -one.seconds)
+        runs.setdefault(RanNode(name, kernel, taken, results), [0.0] * counted)[run] += micros
+    return {node: max(median_grouped(times), 0.0) for node, times in runs.items()}
 
 
-def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, float], float]:
+def profile(path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = PROFILED_RUNS) -> list[NodeTime]:
     """
-    The seconds of each node of a file in one run of one thread, by its name or else its first output's, as far as
-    onnxruntime runs it, and the fraction of the time, 0 to 1, in nodes that onnxruntime inserts.
+    The time of each node in onnxruntime with its optimizations, the slowest first.
 
     Raises UserError if onnxruntime refuses the model.
     """
     import onnx
 
     model = onnx.load(path, load_external_data=False)
-    called = [node.name or next(filter(None, node.output), "") for node in model.graph.node]
-    for k, node in enumerate(
-        model.graph.node
-    ):  # nodes that onnxruntime derives from a node keep the start of its name
-        node.name = f"node{k}_"
+    origins = Origins(model)
+    with TemporaryDirectory(prefix="qdialect-") as folder:
+        written = Path(folder) / "session.onnx"
+
+        def started(write: Path | None) -> Any:
+            return session(
+                model,
+                True,
+                threads,
+                name=path,
+                folder=Path(path).parent,
+                profile=str(Path(folder) / "profile"),
+                write=write,
+            )
+
+        try:
+            runner = started(written)
+        except UserError:  # larger than a message
+            runner = started(None)
+        for _ in range(WARM_UP_RUNS + runs):
+            runner.run(None, dict(feeds))
+        events: list[Mapping[str, Any]] = json.loads(Path(runner.end_profiling()).read_text())
+        graph = onnx.load(str(written), load_external_data=False) if written.exists() else None
+    times = medians(events)
+    sources = attributed(origins, graph, {one.node: one.kernel for one in times})
+    every = sum(times.values()) or 1.0
+    rows = [
+        NodeTime(
+            origins.readable(one.node),
+            origins.names[sources[one.node]] if one.node in sources else None,
+            one.kernel,
+            one.inputs,
+            one.outputs,
+            micros * 1e-6,
+            micros / every,
+        )
+        for one, micros in times.items()
+    ]
+    return sorted(rows, key=lambda one: -one.seconds)
+
+
+def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, float], float]:
+    """
+    The seconds of each node of a file in one run of one thread, by its name or else its first output's, as far as
+    onnxruntime runs it, and the fraction of the time, 0 to 1, in nodes of the session that come from none of the file.
+
+    Raises UserError if onnxruntime refuses the model.
+    """
     seconds: dict[str, float] = {}
     elsewhere = 0.0
-    for one in profile(path, feeds, model=model.SerializeToString()):
-        if (place := re.match(r"node(\d+)_", one.node)) is None:
+    for one in profile(path, feeds):
+        if one.source is None:
             elsewhere += one.share
         else:
-            name = called[int(place[1])]
-            seconds[name] = seconds.get(name, 0.0) + one.seconds
+            seconds[one.source] = seconds.get(one.source, 0.0) + one.seconds
     return seconds, elsewhere
