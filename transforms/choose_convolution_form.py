@@ -194,7 +194,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if constant(op.operands[1]) is None:
             return COMPUTED_WEIGHT
         blocked = product_guard(op, spec, self._target)
-        cheapest = float_kernel(spec, self._target.costs)
+        cheapest, times = float_kernel(spec, self._target.costs)
         kernel = KERNELS.get(self._form, cheapest)
         if kernel == PRODUCT:
             if blocked is None:
@@ -202,7 +202,8 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return blocked
         if kernel == SUM:
             return self._sum.rewrite(op, rewriter)
-        return Blocked("float-is-faster", "with this number of channels the convolution is as fast in float")
+        said = "with this number of channels the convolution is as fast in float"
+        return Blocked("float-is-faster", said, expected=times)
 
 
 def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:

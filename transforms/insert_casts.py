@@ -193,12 +193,12 @@ class QuantizeWeight(OnTrait[Linear]):
 
     def __init__(self, placement: Placement, levels: int, weights: RoundedWeights, *, per_tensor: bool):
         self._ops, self._dynamic = set[Operation](placement.linear), set[Operation](placement.dynamic)
-        self._quieter = placement.quieter
+        self._placement = placement
         self._levels, self._weights, self._per_tensor = levels, weights, per_tensor
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         if op not in self._ops and op not in self._dynamic:
-            return reason_for_float(op, self._quieter)
+            return reason_for_float(op, self._placement)
         quantized = self._rounded(op) or quantized_weight(op, self._levels, per_tensor=self._per_tensor)
         if quantized is None:
             return None

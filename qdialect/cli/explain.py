@@ -141,5 +141,6 @@ def _grouped(layers: "Sequence[Layer]", macs: int) -> list[str]:
         lines.append(f"{share}{len(groups[key])} {operator}: {message}{'; ' if fix else ''}{fix} [{id_}]")
         for one in groups[key]:
             share = f"{share_text((one.macs or 0) - one.integer_macs, macs):>8}  " if one.macs else ""
-            lines.append(f"    {share}{one.node}")
+            times = one.reasons[0].blocked.expected
+            lines.append(f"    {share}{one.node}" + (f": expected {times}" if times is not None else ""))
     return lines

@@ -6,6 +6,7 @@ op on quantized types in float, if its integer kernel is slower.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -17,7 +18,7 @@ from qdialect.ir.names import location, node_name
 from qdialect.ir.values import rank_of
 from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.kernels import Kernels
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, Times
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets.pricing import IMAGE, WORTH, Costs, row_cost
@@ -72,14 +73,14 @@ def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType
     return [real, QuantizeOp(real.results[0], type)]
 
 
-def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:
-    """True if the float kernel with its casts costs less than the integer kernel; False if a cost is missing."""
+def faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> Times | None:
+    """The times, if the float kernel with its casts costs less than the integer kernel; None if a cost is missing."""
     for kernel in kernels.forms:
         sizes = None if kernel.rows is None else kernel.rows(op)
         if sizes is not None and {kernel.op_type, op.op_type} <= costs.keys():
-            now = row_cost(costs, kernel.op_type, sizes)
-            return row_cost(costs, op.op_type, sizes) < WORTH * now
-    return False
+            now, other = row_cost(costs, kernel.op_type, sizes), row_cost(costs, op.op_type, sizes)
+            return Times(other, now) if other < WORTH * now else None
+    return None
 
 
 class LowerToFloat(OnTrait[Kernels], ForTarget):
@@ -91,9 +92,9 @@ class LowerToFloat(OnTrait[Kernels], ForTarget):
 
     def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter) -> None:
         x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
-        if x is None or y is None or not is_faster_in_float(op, promise, self._target.costs):
+        if x is None or y is None or (times := faster_in_float(op, promise, self._target.costs)) is None:
             return
         real = DequantizeOp(op.operands[0])
         computed, cast = quantized_behind(op, [real.results[0]], y)
-        rewriter.note(computed, FLOAT_IS_FASTER)
+        rewriter.note(computed, replace(FLOAT_IS_FASTER, expected=times))
         rewriter.replace(op, [real, computed, cast])

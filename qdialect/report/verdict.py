@@ -63,9 +63,10 @@ def kinds_text(counts: Mapping[str, int]) -> str:
 
 
 def reason_text(blocked: Said) -> str:
-    """A reason, its fix if it has one, and its id."""
+    """A reason, the times that it rests on, its fix if it has one, and its id."""
+    times = f" ({blocked.expected})" if isinstance(blocked, Blocked) and blocked.expected else ""
     fix = f"; {advice(blocked)}" if advice(blocked) else ""
-    return f"{blocked.message}{fix} [{blocked.id}]"
+    return f"{blocked.message}{times}{fix} [{blocked.id}]"
 
 
 def unread_groups(report: Report) -> dict[Blocked, list[Stays]]:

@@ -15,11 +15,12 @@ from math import prod
 from operator import itemgetter
 from typing import NamedTuple
 
+from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.kernel_selection.convolution.depth import joined_axes
 from qdialect.kernel_selection.convolution.groups import merged_groups
 from qdialect.kernel_selection.convolution.step import ConvolutionStep, Spec, most
 from qdialect.kernel_selection.convolution.width import packed_widths
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, Times
 from qdialect.targets.pricing import (
     FLOAT,
     PACKED,
@@ -144,12 +145,14 @@ def _doubt(best: Plan, step: ConvolutionStep) -> float:
     return WORTH if joined or (best.steps and step.unusual) else 1.0
 
 
-def float_kernel(spec: Spec, costs: Costs) -> str:
+def float_kernel(spec: Spec, costs: Costs) -> tuple[str, Times]:
     """
-    The kernel for a float result: an integer kernel, unless the float kernel takes at most `WORTH` of its time.
+    The kernel for a float result: an integer kernel, unless the float kernel takes at most `WORTH` of its time; and the
+    times of both.
     """
     floats = [priced for priced in _float_costs(spec, costs) if priced[0] in (FLOAT, PACKED)]
     integers = [priced for priced in _float_costs(spec, costs) if priced not in floats]
     integer, least = min(integers, key=itemgetter(1))
     in_float, other = min(floats, key=itemgetter(1), default=(integer, least))
-    return in_float if other < WORTH * least else integer
+    batch = spec.images if spec.geometry.images == DYNAMIC else 1
+    return in_float if other < WORTH * least else integer, Times(other, least, batch)

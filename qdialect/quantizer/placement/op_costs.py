@@ -104,6 +104,11 @@ class Costing:
         self._has_kernels = kernels and "Placement" in self._costs
 
     @property
+    def has_measured_kernels(self) -> bool:
+        """True if the times of integer kernels are measured ones of the target."""
+        return self._has_kernels
+
+    @property
     def _call(self) -> float:
         """Nanoseconds of any kernel's call."""
         return self._costs["Placement"]["call"]

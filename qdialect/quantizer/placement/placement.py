@@ -34,7 +34,7 @@ from qdialect.quantizer.placement.op_costs import (
     elements_of,
 )
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, Times
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
@@ -71,6 +71,8 @@ class Placement:
     """As `float_cost`, likewise."""
     casts: int = 0
     """Number of casts of activations."""
+    expected: dict[Operation, Times] = field(default_factory=dict[Operation, Times])
+    """What linear ops that stay in float would take in either form, where the target's costs are measured."""
 
     def shares(self, more: float = 0.0) -> tuple[float, float]:
         """Time as a fraction of that with no further quantization, with `more` nanoseconds; and of a batch of one."""
@@ -89,6 +91,7 @@ class Placement:
         self.float_cost += other.float_cost
         self.one_cost += other.one_cost
         self.one_float_cost += other.one_float_cost
+        self.expected |= other.expected
 
     def group_of(self, value: SSAValue) -> SSAValue:
         """The representative of the values that share the type of `value`."""
@@ -286,6 +289,21 @@ class _Graph:
                 result += cost.float_result
         return result
 
+    def expected(self, op: OnnxOp, is_integer: Sequence[bool]) -> Times | None:
+        """The times of an op that is in float, alone in integers with its casts; None without measured costs."""
+        node = self.nodes[op]
+        cost = node.cost
+        if cost.integer is None or not self._costing.has_measured_kernels:
+            return None
+        sides, values = list(is_integer), (op.operands[0], op.results[0])
+        before, taken = sum(self._casts(v, sides) for v in values), list[float]()
+        sides[node.takes] = True
+        for makes, own in ((False, cost.float_result), (True, cost.integer)):
+            if own is not None and (makes or node.makes != node.takes):
+                sides[node.makes] = makes
+                taken.append(own + sum(self._casts(v, sides) for v in values) - before)
+        return Times(cost.plain if cost.dynamic else cost.floating, max(min(taken), 0.0), self.batch)
+
     def _casts(self, value: SSAValue, is_integer: Sequence[bool]) -> float:
         if isinstance(value.owner, ConstantOp):
             return 0.0
@@ -394,6 +412,8 @@ def _weights(graph: _Graph, is_integer: Sequence[bool], placement: Placement) ->
                 placement.linear.append(op)
             elif node.cost.dynamic:
                 placement.dynamic.append(op)
+            elif (times := graph.expected(op, is_integer)) is not None:
+                placement.expected[op] = times
         elif isinstance(op, OnnxOp) and node.cost.dynamic:
             placement.dynamic.append(op)
         elif isinstance(op, OnnxOp) and is_integer[node.takes]:
@@ -469,19 +489,19 @@ def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:
     return {v: whole[placement.group_of(v)] for v in placement.pairs}
 
 
-def reason_for_float(op: OnnxOp, quieter: Collection[OnnxOp] = ()) -> Blocked | None:
-    """
-    Reason why a placement does not quantize a linear op; None if its weight is quantized already.
-    quieter: the ops that stay in float for less noise.
-    """
+def reason_for_float(op: OnnxOp, placement: Placement) -> Blocked | None:
+    """Reason why a placement does not quantize a linear op; None if its weight is quantized already."""
     if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
         return None
     if constant(op.operands[1]) is None:
         return COMPUTED_WEIGHT
     if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
         return Blocked("no-range", "an operand or the result has no range", "calibrate the model")
-    if op in quieter:
-        return Blocked(
-            "float-quieter", "integers would save too little time here for the noise that they add"
-        )
-    return Blocked("float-faster", "integers are not expected to be faster here, including the casts")
+    quieter = "integers would save too little time here for the noise that they add"
+    slower, times = (
+        "integers are not expected to be faster here, including the casts",
+        placement.expected.get(op),
+    )
+    if op in placement.quieter:
+        return Blocked("float-quieter", quieter, expected=times)
+    return Blocked("float-faster", slower, expected=times)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.patterns.float_kernels import is_faster_in_float
+from qdialect.patterns.float_kernels import faster_in_float
 from qdialect.promises.casts import dequantize_type, quantize_type
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import SCALE_VALUE, Blocked
@@ -54,7 +54,7 @@ def slower_kernel(quantize: OnnxOp, session: Target) -> int | None:
         return None
     op, kernels, casts = found
     is_fused = are_of_one_type(casts[0].operands[0], quantize.results[0])
-    return 0 if is_fused and is_faster_in_float(op, kernels, session.costs) else None
+    return 0 if is_fused and faster_in_float(op, kernels, session.costs) is not None else None
 
 
 def wrong_kernel(quantize: OnnxOp, session: Target) -> int | None:

@@ -371,14 +371,18 @@ def test_what_stays_in_float_behind_integers_was_weighed() -> None:
           p = GlobalAveragePool(s) f = Flatten(p) y = Gemm<transB = 1>(f, u) }"""
     proto = with_weights(text, w=(64, 3, 3, 3), v=(64, 64, 3, 3), u=(10, 64))
     data = [{"x": np.random.default_rng(1).normal(size=(16, 3, 8, 8)).astype(np.float32)}]
-    layers = qdialect.quantize(proto, data, range="minmax").report.layers
-    products = [one for one in layers if one.macs]
+    report = qdialect.quantize(proto, data, range="minmax").report
+    products = [one for one in report.layers if one.macs]
     assert [(one.operator, one.integer, one.is_gone) for one in products] == [
         ("Conv", True, False),
         ("Conv", True, False),
         ("Gemm", False, False),
     ]
-    assert products[-1].reasons[0].blocked.id == "float-faster"
+    blocked = products[-1].reasons[0].blocked
+    assert blocked.id == "float-faster"
+    assert blocked.expected is not None
+    assert 0 < blocked.expected.floating <= blocked.expected.integer
+    assert f"({blocked.expected})" in str(report)
 
 
 def test_integers_that_a_model_came_with_are_compiled() -> None:
