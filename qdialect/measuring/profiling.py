@@ -105,7 +105,9 @@ def medians(events: Sequence[Mapping[str, Any]]) -> dict[RanNode, float]:
     return {node: max(median_grouped(times), 0.0) for node, times in runs.items()}
 
 
-def profile(path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = PROFILED_RUNS) -> list[NodeTime]:
+def profile(
+    path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = PROFILED_RUNS
+) -> list[NodeTime]:
     """
     The time of each node in onnxruntime with its optimizations, the slowest first.
 

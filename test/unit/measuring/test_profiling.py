@@ -105,7 +105,7 @@ def test_the_table_names_the_nodes_of_the_file(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     path = convolutions(tmp_path / "m.onnx")
-    monkeypatch.setattr("qdialect.measuring.timing.ROUNDS", (3, 3))
+    monkeypatch.setattr("qdialect.measuring.timing.MIN_AND_MAX_RUNS", (3, 3))
     monkeypatch.setattr(
         "qdialect.measuring.timing.alternate.__kwdefaults__", {"seconds": 0.0, "rounds": (3, 3)}
     )
