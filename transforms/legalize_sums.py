@@ -35,7 +35,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.insertion import behind, onnx_op
-from qdialect.ir.names import flipped_name, wish
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.patterns.signedness import HALF, signed, unsigned
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
@@ -159,7 +159,7 @@ class Flipped:
             if array is None:
                 moved_zero_point(zero, element, nodes)
             else:
-                name = flipped_name(wish(zero), "u8" if element == U8.attribute else "i8")
+                name = f"{wish(zero)}_{'u8' if element == U8.attribute else 'i8'}"
                 nodes.constant(numerics.flip_signedness(array), name=name)
             rewriter.insert_before(behind(zero), nodes.ops)
             self._known[zero] = nodes.ops[-1].results[0]
@@ -251,7 +251,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         zeros = np.zeros((), weight.dtype) if weight is not None and zero is None else constant_array(zero)
         if weight is None or zeros is None or weight.dtype.name == NUMPY[wanted]:
             return
-        nodes, name = Nodes(), flipped_name(wish(op.operands[1]), wanted)
+        nodes, name = Nodes(), f"{wish(op.operands[1])}_{wanted}"
         flipped = nodes.constant(numerics.flip_signedness(weight), name=name)
         moved = nodes.constant(numerics.flip_signedness(np.asarray(zeros)), name=f"{name}_zero_point")
         inputs = [op.operands[0], flipped, op.input(2), moved]

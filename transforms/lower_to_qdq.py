@@ -38,7 +38,6 @@ from qdialect.ir.names import (
     node_name,
     result_names,
     settle_names,
-    settle_nodes,
 )
 from qdialect.ir.values import under
 from qdialect.ir.walking import operations
@@ -173,7 +172,6 @@ class LowerToQdqPass(Pass):
             if isinstance(func, FuncOp):
                 _check_signature(func)
         merge_constants(op)
-        settle_nodes(op)
         settle_names(op)
         rules = target(self.target)
         with rewriting(op, self.name) as rewriter:
@@ -187,6 +185,5 @@ class LowerToQdqPass(Pass):
                 share_readings(op, rewriter)
             writer = PairWriter(rules, rewriter)
             writer.write(op)
-            settle_names(op)
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         settle_written(op)

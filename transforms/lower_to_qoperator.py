@@ -179,7 +179,6 @@ class LowerToKernel(OnTrait[Kernels]):
         if quantized_of(value.type) is None:
             return value
         if (rows := repeated_rows(op, place)) is not None:
-            # The name that a second compilation gives it.
             return nodes.append(constant_op(np.ascontiguousarray(rows), wish(value)))
         plain, reads = stored(value)
         nodes.ops += reads
@@ -258,7 +257,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
             discard(parts)
             return blocked
         node = node_name(op)
-        for part in parts[:-1]:  # the name that a second compilation gives it, not that of the last part
+        for part in parts[:-1]:  # the last part has the names
             if isinstance(part, OnnxOp):
                 name = f"{node}_{part.op_type}" if node else ""
                 part.location = location(name, [name or part.op_type])

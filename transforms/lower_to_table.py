@@ -246,7 +246,6 @@ def _is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> boo
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:
     real = DequantizeOp(source)
     one = applied(function, real.results[0], real.results[0].type)
-    # The names that they get if the three are read as one op, and that is written again.
     name = wish(op.results[0])
     one.location = location(f"{node_name(op)}_{function.name.lower()}", [f"{name}_real"])
     cast = QuantizeOp(one.results[0], uniform_of(op.results[0].type))

@@ -6,8 +6,7 @@ xDSL's constructors verify, at 20 us an operation; these build operations known 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -20,10 +19,10 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_base import ConstantOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
@@ -148,15 +147,24 @@ def _inputs(block: Block) -> list[str]:
 
 
 class UniqueNames:
-    """A set of taken names; `fresh` gives a new one in constant time."""
+    """Names, each given once: an existing one to whom claims it first, others by `fresh` in constant time."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = set(taken)
+    def __init__(self, existing: Iterable[str] = ()) -> None:
+        self._unclaimed = set(existing)
+        self._taken = set(self._unclaimed)
         self._counts: dict[str, int] = {}
 
     def take(self, *names: str) -> None:
-        """Reserve names."""
+        """Reserve names: nobody else gets one."""
         self._taken.update(names)
+        self._unclaimed.difference_update(names)
+
+    def claim(self, name: str) -> str:
+        """`name` if it exists and nobody has claimed it yet, else a fresh one."""
+        if name not in self._unclaimed:
+            return self.fresh(name)
+        self._unclaimed.remove(name)
+        return name
 
     def fresh(self, wish: str) -> str:
         """`wish`, or if that is taken `wish_1`, `wish_2`, ...; reserved."""
@@ -171,199 +179,80 @@ class UniqueNames:
 
 PARAMETERS = ("_scale", "_zero_point")
 """Suffixes of the names of constant scales and zero points."""
-_COUNTS = re.compile(r"(_[0-9]+)+$")
-"""Suffix that `UniqueNames` appends to a taken name."""
 
 
 def merge_constants(module: ModuleOp) -> None:
-    """
-    Merge equal constants of one name: scales that several passes have written for one tensor, or that the model had
-    for a node which no pass reads.
-    """
-    known: dict[tuple[Block, str], list[ConstantOp]] = {}
+    """Merge equal constants of a block that have one name, and equal scales or zero points of one element."""
+    known: dict[tuple[object, ...], list[ConstantOp]] = {}
     for op in operations(module):
-        if not isinstance(op, ConstantOp) or op.value is None or op.parent is None:
+        if not isinstance(op, ConstantOp) or op.value is None or not (name := tensor_name(op)):
             continue
-        others = known.setdefault((op.parent, tensor_name(op)), [])
-        type = op.results[0].type
-        same = next((o for o in others if o.results[0].type == type and o.value == op.value), None)
-        if same is None or not tensor_name(op):
+        key: tuple[object, ...] = (op.parent, name, op.results[0].type)
+        if op.value.data.count == 1 and name.endswith(PARAMETERS):
+            key = (op.parent, name.endswith(PARAMETERS[0]), op.results[0].type, op.value.array().tobytes())
+        others = known.setdefault(key, [])
+        same = next((other for other in others if other.value == op.value), None)
+        if same is None:
             others.append(op)
-            continue
-        op.results[0].replace_all_uses_with(same.results[0])
-        remove(op)
-
-
-def merge_parameters(module: ModuleOp) -> None:
-    """
-    Merge equal per-tensor scales, and equal zero points, into the one that is read first: several passes write them, in
-    another order when the written model is compiled again.
-    """
-    first: dict[tuple[object, ...], SSAValue] = {}
-    for op in operations(module):
-        for place, operand in enumerate(op.operands if op.results else ()):
-            key = _parameter(operand)
-            same = operand if key is None else first.setdefault(key, operand)
-            if same is operand:
-                continue
-            op.operands[place] = same
-            if operand.first_use is None and isinstance(operand, OpResult):
-                remove(operand.op)
-
-
-def _parameter(value: SSAValue) -> tuple[object, ...] | None:
-    """Key of a per-tensor scale or zero point: its value and its block; None for other values."""
-    constant = value.owner
-    if not isinstance(constant, ConstantOp) or not (suffix := _suffix(constant)):
-        return None
-    tensor = constant.value
-    if tensor is None or tensor.data.count != 1:
-        return None
-    return constant.parent, suffix, value.type, tensor.array().tobytes()
-
-
-def _suffix(constant: ConstantOp) -> str:
-    """The suffix of `PARAMETERS` that the name of a constant has; empty if it has none."""
-    name = tensor_name(constant)
-    if name[-1:].isdigit():
-        name = _COUNTS.sub("", name)
-    return next(one for one in PARAMETERS if name.endswith(one)) if name.endswith(PARAMETERS) else ""
-
-
-def is_parameter(op: Operation) -> bool:
-    """True for a constant with the name of a scale or zero point."""
-    return type(op) is ConstantOp and op.value is not None and bool(_suffix(op))
-
-
-FLIPPED = re.compile("_[iu]8$")
-"""Suffix of the name of a constant whose signedness was changed."""
-
-
-def flipped_name(name: str, storage: str = "") -> str:
-    """The name of a constant retyped to `storage`, `i8` or `u8`; without `storage`, the name common to both."""
-    plain = FLIPPED.sub("", name)
-    return f"{plain}_{storage}" if plain and storage else plain
-
-
-_OF_OTHERS = (DequantizeOp, StorageCastOp)
-"""Casts whose results are named after their operands."""
-
-
-def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
-    """
-    Give each result the name that it is written under, so that names derived from it are the same when the written
-    model is compiled again. Names of existing tensors come first: none goes to another tensor. parameters: True to
-    name scales and zero points too, which several passes write, by the order in which they stand.
-    """
-    ops, known = operations(module), UniqueNames()
-    scales = set(filter(is_parameter, ops))
-    settled = _settled(ops, scales, known)
-    for op in ops:
-        if not parameters and op in scales:
-            continue
-        ours = op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)
-        if op.results and ours and (type(op) not in _OF_OTHERS or op.results[0] in settled):
-            old, new = tensor_names(op), [settled.get(r) or known.fresh(wish(r)) for r in op.results]
-            new += old[len(new) :]  # of nodes that the op stands for
-            if new != old:
-                helps = isinstance(op, QuantizeOp) and not any(old)
-                op.location = location(f"{new[0]}_QuantizeLinear" if helps else node_name(op), new)
-
-
-def settle_nodes(module: ModuleOp) -> None:
-    """
-    Give nodes of one name names of their own, as the file has them. Results without a name are named after their
-    node, so this comes first, but only when no move of elements can go any more.
-    """
-    taken: set[str] = set()
-    others: list[tuple[Operation, str]] = []
-    for op in operations(module):
-        if type(op) not in (ConstantOp, YieldOp) and isinstance(op, OnnxOp) and (name := node_name(op)):
-            if name in taken:
-                others.append((op, name))
-            taken.add(name)
-    fresh = UniqueNames(taken).fresh
-    for op, name in others:
-        op.location = location(fresh(name), tensor_names(op))
-
-
-class _Claims:
-    """The names that results have: each goes to the first that claims it, and to no other tensor."""
-
-    def __init__(self, ops: Sequence[Operation], scales: Container[Operation], names: UniqueNames) -> None:
-        ends = (op for op in ops if type(op) is YieldOp)
-        yielded = {
-            stored_value(value) for op in ends for value in op.operands
-        }  # called as the subgraph states
-        named = (op for op in ops if type(op) not in _OF_OTHERS and op not in scales)
-        rows = (row for op in named for row in zip(result_names(op), op.results, strict=True))
-        self._free = {name for name, result in rows if name and result not in yielded}
-        self._names = names
-        self._constants: dict[tuple[Block | None, str], list[tuple[TensorAttr, str]]] = {}
-        names.take(*self._free)
-
-    def fix(self, *names: str) -> None:
-        """Take names that the graph states for its inputs and outputs."""
-        self._names.take(*names)
-        self._free.difference_update(names)
-
-    def claim(self, name: str) -> str:
-        """`name`, or a new one if another tensor has it."""
-        if name not in self._free:
-            return self._names.fresh(name)
-        self._free.remove(name)
-        return name
-
-    def alike(self, op: Operation, name: str, settled: str = "") -> str:
-        """
-        The name of the constant `op`, called `name`; empty for other ops. One constant in the file, whatever types its
-        integers are read as. settled: its name if that is known.
-        """
-        if type(op) is not ConstantOp or op.value is None:
-            return ""
-        others = self._constants.setdefault((op.parent, name), [])
-        same = next((as_named for value, as_named in others if value == op.value), "")
-        others.append((op.value, settled or same or self.claim(name)))
-        return others[-1][1]
-
-
-def _settled(
-    ops: Sequence[Operation], scales: Container[Operation], names: UniqueNames
-) -> dict[SSAValue, str]:
-    """
-    The names of results that have one, or that graphs and subgraphs state for their outputs. Each goes to the first
-    that has it; the others get one that no result has. scales: the ops that are parameters.
-    """
-    settled: dict[SSAValue, str] = {}
-    claims = _Claims(ops, scales, names)
-    claim = claims.claim
-
-    def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
-        end = block.last_op
-        stated, inputs = stated_names(results), _inputs(block)
-        if fixed:
-            claims.fix(*inputs, *stated)
         else:
-            for name in inputs:
-                claim(name or "arg")
-            unnamed = [""] * (0 if end is None else len(end.operands) - len(stated))
-            stated = [claim(n or "out") for n in [*stated, *unnamed]]
-        for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
-            if isinstance(value, OpResult) and value.op.parent is block:
-                settled.setdefault(value, name)
-                claims.alike(value.op, name, name)
+            op.results[0].replace_all_uses_with(same.results[0])
+            remove(op)
 
-    for op in ops:
-        if type(op) is FuncOp:
-            enter(op.body.block, op.res_attrs, fixed=True)
-            continue
-        for result in () if op in scales else op.results:
-            if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
-                settled[result] = settled.get(result) or claims.alike(op, name) or claim(name)
-        for block in (block for region in op.regions for block in region.blocks):
-            end = block.last_op
-            enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)
-    return settled
+
+def settle_names(module: ModuleOp) -> None:
+    """
+    Give each result a name of its own, by which reports and new values call it. Outputs have the names that their graph
+    states; another name stays with the first tensor that has it, with a constant only if no computed one has it.
+
+    Results of dequantizes and storage casts are called after their operands.
+    """
+    ops = [op for op in operations(module) if type(op) not in (DequantizeOp, StorageCastOp)]
+    constants = [op for op in ops if type(op) is ConstantOp]
+    computed = [op for op in ops if type(op) is not ConstantOp]
+    names = UniqueNames(name for op in ops for name in tensor_names(op))
+    outputs = _stated_outputs(ops, names)
+
+    def own(result: SSAValue, name: str) -> str:
+        return outputs.get(result) or (names.claim(name) if name else names.fresh(wish(result)))
+
+    for op in computed:
+        _rename(op, [own(*row) for row in zip(op.results, result_names(op), strict=True)])
+    shared: dict[str, tuple[TensorAttr | None, str]] = {}
+    """By name, the value of a constant and its settled name: its bytes may be read as several types."""
+    for op in constants:
+        name = tensor_name(op)
+        value, settled = shared.get(name, (None, ""))
+        if not settled or not name or value != op.value:
+            settled = own(op.results[0], name)
+            shared.setdefault(name, (op.value, settled))
+        _rename(op, [settled])
+
+
+def _rename(op: Operation, names: list[str]) -> None:
+    """Name the results of `op`; names of nodes that it stands for follow as before. A place in a text stays."""
+    old = tensor_names(op)
+    names += old[len(names) :]
+    if names != old and (op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)):
+        op.location = location(node_name(op), names)
+
+
+def _stated_outputs(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
+    """The names that graphs and subgraphs state for their outputs; those of graphs, and of their inputs, are taken."""
+    outputs: dict[SSAValue, str] = {}
+    ends = [op for op in ops if isinstance(op, ReturnOp)] + [op for op in ops if isinstance(op, YieldOp)]
+    for end in ends:
+        around = end.parent_op()
+        if isinstance(end, ReturnOp) and isinstance(around, FuncOp):
+            stated = stated_names(around.res_attrs)
+            names.take(*stated_names(around.arg_attrs), *stated)
+        else:
+            stated = [
+                names.claim(name) if name else "" for name in stated_names(end.attributes.get("onnx.outputs"))
+            ]
+        for value, name in zip(map(stored_value, end.operands), stated, strict=False):
+            if isinstance(value, OpResult) and value.op.parent is end.parent:
+                outputs.setdefault(value, name)
+    return outputs
 
 
 def stated_names(rows: Attribute | None) -> list[str]:

@@ -1,15 +1,12 @@
 """
-Lists of a module's operations, faster than xDSL's walk; constants sorted to the head of their blocks; and the verifier
-of dominance: each operand is defined before its use, which xDSL does not check in parsed text.
+Lists of a module's operations, faster than xDSL's walk, and the verifier of dominance: each operand is defined before
+its use, which xDSL does not check in parsed text.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import VerifyException
-
-from qdialect.dialects.onnx_base import ConstantOp
 
 NOT_THERE = "takes a value that is not there yet where it stands"
 
@@ -42,26 +39,6 @@ def _first_ops(op: Operation) -> list[Operation]:
         for block in reversed(region.blocks)
         if block.first_op is not None
     ]
-
-
-def constants_in_order(module: ModuleOp) -> None:
-    """
-    Put the constants of each block at its head, in the order of their first uses: where initializers stand when the
-    written model is read.
-    """
-    by_block: dict[Block, dict[ConstantOp, None]] = {}
-    ops = operations(module)
-    used = (value.owner for op in ops for value in op.operands)
-    for one in (*used, *ops):  # unused ones last
-        if isinstance(one, ConstantOp) and one.value is not None and one.parent is not None:
-            by_block.setdefault(one.parent, {}).setdefault(one)
-    for block, constants in by_block.items():
-        for constant in constants:
-            constant.detach()
-        if block.first_op is None:
-            block.add_ops(constants)
-        else:
-            block.insert_ops_before(list(constants), block.first_op)
 
 
 def misplaced(root: Operation) -> Operation | None:

@@ -105,7 +105,7 @@ class _Exporter:
     def __init__(self, module: ModuleOp, write: WriteTensor):
         self.module, self.write = module, write
         self.names = _Names()
-        self.nodes = UniqueNames()
+        self.nodes = UniqueNames(node_name(op) for op in operations(module) if isinstance(op, OnnxOp))
         self.domains: set[str] = set()
         """Domains of the nodes."""
         self.proto: ModelProto = messages().ModelProto()
@@ -221,9 +221,9 @@ class _Exporter:
             info = graph.value_info.add(name=self.names.of(result))
             write_type(result.type, symbol_names(row, result.type), info.type)
 
-    def _node_name(self, wish: str) -> str:
-        """A unique node name: onnxruntime and its tools assume uniqueness."""
-        return self.nodes.fresh(wish) if wish else ""
+    def _node_name(self, name: str) -> str:
+        """A unique node name: onnxruntime and its tools assume uniqueness. One that exists goes to its first node."""
+        return self.nodes.claim(name) if name else ""
 
     def _node(self, op: OnnxOp, node: NodeProto) -> None:
         node.op_type = op.op_type

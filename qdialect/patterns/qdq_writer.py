@@ -1,9 +1,8 @@
-"""Writer of QuantizeLinear and DequantizeLinear pairs, by the rules of a target; names of the parameters of nodes."""
+"""Writer of QuantizeLinear and DequantizeLinear pairs, by the rules of a target."""
 # Around the driver: casts become nodes one for one, and dead ones are erased; no float op changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,24 +15,18 @@ from qdialect.dialects.quant import BYTE_BITS, DequantizeOp, QuantizeOp, Storage
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, under_clamp
 from qdialect.ir.insertion import block_of, discard, remove
 from qdialect.ir.names import (
-    is_parameter,
     location,
     merge_constants,
-    merge_parameters,
     node_name,
     result_names,
     settle_names,
-    settle_nodes,
     tensor_name,
-    tensor_names,
     wish,
 )
-from qdialect.ir.walking import constants_in_order, operations
+from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, written_dequantize
+from qdialect.promises.casts import dequantize_type, written_dequantize
 from qdialect.promises.linear import Linear
-from qdialect.promises.qoperator import QOperator, reading
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
 
@@ -114,10 +107,6 @@ class PairWriter:
         wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
         clip = [] if of_bytes else clamped_real(real, type, anchor, always=wide)
         if clip and type.storage.is_full_range:
-            # It may be folded when the model is read, and the node's name with it.
-            node = f"{name}_QuantizeLinear"
-            for one in clip:
-                one.location = location("")
             if under_clamp(real, clip) is not None:
                 discard(clip)
                 clip = []
@@ -125,13 +114,8 @@ class PairWriter:
         cast.location = location(node, [name])
         behind = [] if clip else clamped(cast.results[0], type)
         if behind:
-            # The tensor's name is the clamp's; a clamp that was read has left those of its node and its operand.
-            known = tensor_names(anchor) if isinstance(anchor, QuantizeOp) else []
-            _, clamp, above = [*known, "", "", ""][:3]
-            cast.location = location(node, [above or f"{name}_unclamped"])
-            for bound in behind[:-1]:
-                bound.location = location(node)
-            behind[-1].location = location(clamp, [name])
+            cast.location = location(node, [f"{name}_unclamped"])
+            behind[-1].location = location(f"{name}_Clip", [name])
         return [*clip, cast, *behind]
 
     def _dequantize(self, op: DequantizeOp) -> None:
@@ -162,9 +146,9 @@ class PairWriter:
         """
         Move each dequantize in front of the first op that reads it, in the order of that op's operands.
 
-        Its former place depends on the pass that wrote it, which differs when the written model is compiled again. A
-        weight that a session dequantizes in each run stands in front of all other ops: a session runs an op's operands
-        last node first, so it would dequantize all weights of a chain before the first product, and hold them at once.
+        A weight that a session dequantizes in each run stands in front of all other ops: a session runs an op's
+        operands last node first, so it would dequantize all weights of a chain before the first product, and hold them
+        at once.
         """
         first: dict[Block, dict[Operation, None]] = {}
         for op in operations(module):
@@ -216,7 +200,7 @@ def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
 
 
 def _erase_unused(module: ModuleOp) -> None:
-    """Erase ops without users: they would be erased when the model is read again."""
+    """Erase ops without users: no output depends on them."""
     for op in reversed(operations(module)):
         unused = (
             isinstance(op, OnnxOp | StorageCastOp) and op.results and not any(r.first_use for r in op.results)
@@ -264,43 +248,7 @@ def _is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, ConstantOp)
 
 
-ROLES = {"s": "scale", "z": "zero_point"}
-
-
-def _read_by(op: OnnxOp) -> Iterator[tuple[SSAValue, SSAValue, str]]:
-    """Each scale and zero point that a node reads, the tensor that it belongs to, and which of the two it is."""
-    if op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None:
-        tensor = op.results[0] if op.get_trait(QuantizeForm) is not None else op.operands[0]
-        yield from (
-            (value, tensor, role) for value, role in zip(op.operands[1:], ROLES.values(), strict=False)
-        )
-    elif op.get_trait(QOperator) is not None and not isinstance(meaning := reading(op), Blocked):
-        for (place, part), value in meaning.cells.items():
-            tensor = op.results[0] if place is None else meaning.cells.get((place, "v"))
-            if part in ROLES and value is not None and tensor is not None:
-                yield value, tensor, ROLES[part]
-
-
-def name_parameters(module: ModuleOp) -> None:
-    """
-    Name constant scales and zero points after the tensor of the first node that reads them, so that they get the same
-    names when the written model is compiled again. The tensors' names must be settled.
-    """
-    named: set[Operation] = set()
-    for op in operations(module):
-        for value, tensor, role in _read_by(op) if isinstance(op, OnnxOp) else ():
-            constant = value.owner
-            if isinstance(constant, ConstantOp) and is_parameter(constant) and constant not in named:
-                named.add(constant)
-                constant.location = location("", [f"{wish(tensor)}_{role}"])
-
-
 def settle_written(module: ModuleOp) -> None:
-    """Merge equal constants of a module of nodes, order them, and name nodes, tensors and parameters."""
+    """Merge equal constants of a module of nodes, and give each tensor a name of its own."""
     merge_constants(module)
-    merge_parameters(module)
-    settle_nodes(module)
     settle_names(module)
-    name_parameters(module)
-    constants_in_order(module)
-    settle_names(module, parameters=True)

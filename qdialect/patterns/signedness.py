@@ -9,7 +9,7 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import flipped_name, tensor_name
+from qdialect.ir.names import wish
 from qdialect.rewriting.driver import Rewriter
 
 HALF = 128
@@ -57,7 +57,7 @@ class FlippedConstants:
     def of(self, source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
         """The constant `source`, as `type`; its users must be retyped, too."""
         if source not in self._new and source.value is not None:
-            name = flipped_name(tensor_name(source), type.storage.name)
+            name = f"{wish(source.results[0])}_{type.storage.name}"
             new = constant_op(numerics.flip_signedness(source.value.array()), name, type)
             rewriter.insert_after(source, [new])
             self._new[source] = new.results[0]

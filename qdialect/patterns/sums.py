@@ -16,7 +16,7 @@ from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.insertion import discard
-from qdialect.ir.names import flipped_name, location, node_name, wish
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant, under
 from qdialect.numerics import Array
 from qdialect.numerics.sums import weight_scale
@@ -111,7 +111,7 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
             value = nodes.add("Add", [value, self._per_channel(op, plain, form, nodes)], sums)
         value = nodes.add("Cast", [value], reals, {"to": BY_NUMPY["float32"].number})
         scale = _beside_channels(op, _as_read(integers[0], x, w), form)
-        factor = nodes.constant(scale, name=f"{flipped_name(wish(op.operands[1])) or 'weight'}_product_scale")
+        factor = nodes.constant(scale, name=f"{wish(op.operands[1])}_product_scale")
         value = nodes.add("Mul", [value, factor], reals)
         if bias is not None and quantized_of(bias.type) is None:
             value = nodes.add("Add", [value, self._per_channel(op, bias, form, nodes)], reals)

@@ -236,7 +236,8 @@ class Account:
     def finish(self, module: ModuleOp, refused: Mapping[OnnxOp, Blocked]) -> None:
         """Record the nodes of the result. refused: those that the target cannot read, with the reason."""
         self.bytes = tensor_bytes(module)
-        names, ops = UniqueNames(), nodes_of(module)
+        ops = nodes_of(module)
+        names = UniqueNames(map(node_name, ops))
         self.links = links_of(module, ops)
         known = tensors_of(ops).items()
         tensors = {value: one._replace(scale=self._scales.get(one.name, "")) for value, one in known}
@@ -244,7 +245,7 @@ class Account:
         for op in ops:
             name = node_name(op)
             node = Node(
-                names.fresh(name) if name else "",
+                names.claim(name) if name else "",
                 op.op_type,
                 tuple(tensors[v] for v in op.operands),
                 tuple(tensors[v] for v in op.results),

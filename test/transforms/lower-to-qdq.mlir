@@ -48,9 +48,8 @@ func.func @unmoved_indices(%x: tensor<2x3x5xf32>) -> (tensor<1x1x5xi64>, tensor<
 // CHECK-NEXT: func.return %[[U]]
 func.func @conv(%x: tensor<1x4x5x5xf32>, %v: tensor<2x4x3x3xi8>) -> tensor<1x2x3x3xf32> {
   %w = quant.scast %v : tensor<2x4x3x3xi8> to tensor<2x4x3x3x!w>
-  %a = quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!x>
-
   %b = onnx.Constant() {value = #onnx.tensor<[8, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32:0, {0.01,0.005}>>
+  %a = quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!x>
   %t = onnx.Conv(%a, %w, %b) {strides = array<i64: 2, 1>} : (tensor<1x4x5x5x!x>, tensor<2x4x3x3x!w>, tensor<2x!quant.uniform<i32:f32:0, {0.01,0.005}>>) -> tensor<1x2x3x3x!y>
   %u = onnx.Relu(%t) : (tensor<1x2x3x3x!y>) -> tensor<1x2x3x3x!y>
   %q = quant.dcast %u : tensor<1x2x3x3x!y> to tensor<1x2x3x3xf32>

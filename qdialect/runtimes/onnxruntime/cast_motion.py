@@ -127,7 +127,7 @@ def moved_cast(value: OpResult, session: Target) -> OnnxOp | None:
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
     block, (integers, *parameters) = block_of(value.op), cast.operands
-    # For the pair's result, which is the value when the model is read again, but for another quantize of it.
+    # The name goes to the pair's result, which all other ops read.
     name = wish(value).removesuffix(MOVED)
     value.op.location = location(node_name(value.op), [name + MOVED])
     quantize = _quantized_beside(value, cast)
