@@ -1,4 +1,4 @@
-"""The second compilation writes the bytes of the first: constants, types in subgraphs, and names that others have."""
+"""The second compilation gives the ops and parameters of the first: constants, and types in subgraphs."""
 
 from typing import Any
 

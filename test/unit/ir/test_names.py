@@ -4,21 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from guard_cases import Case, parsed, text
 from onnx import TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FusedLoc, NameLoc, NoneAttr, StringAttr
-from xdsl.dialects.func import FuncOp
 
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError
 from qdialect.evaluation.session import run
-from qdialect.ir.names import location, names_in, node_name, settle_names, tensor_name, wish
+from qdialect.ir.names import location, names_in, node_name, settle_names, tensor_name
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
-from qdialect.patterns.qdq_writer import name_parameters
 
 MARK = b"zz-mark-zz"
 
@@ -114,30 +111,6 @@ def test_parameters_are_named_after_their_tensors(step: float):
     }
 
 
-NODES = {
-    "quantize": ("x: 2x3xf32", "y = QuantizeLinear(x, s, z) : 2x3xui8", "y"),
-    "dequantize": ("x: 2x3xui8", "y = DequantizeLinear(x, s, z) : 2x3xf32", "x"),
-    "kernel": ("x: 2x3xui8", "y = QLinearSigmoid(x, s, z, t, z) : 2x3xui8", "x"),
-}
-
-
-@pytest.mark.parametrize("case", NODES)
-def test_parameters_are_named_after_the_tensor_of_their_first_reader(case: str):
-    argument, node, tensor = NODES[case]
-    constants = "s = [0.5] : f32\nz = [3] : ui8\nt = [0.25] : f32"
-    _, module = parsed(text(Case("", "", f"{argument}\n{constants}\n{node}")))
-    (function,) = (op for op in module.walk() if isinstance(op, FuncOp))
-    *scales, last, end = function.body.block.ops
-    last.location = location("", ["y"])
-    for one in scales:
-        one.location = location("", ["old_scale"])
-    name_parameters(module)
-    named = wish(last.operands[0]) if tensor == "x" else "y"
-    names = [f"{named}_scale", f"{named}_zero_point", "y_scale" if case == "kernel" else "old_scale"]
-    assert [tensor_name(one) for one in scales] == names
-    assert end.operands[0] is last.results[0]
-
-
 def test_a_constant_is_called_as_none_that_a_session_adds():
     """A session names the sizes in front of a product so, whatever constants the model has."""
     model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
@@ -177,3 +150,11 @@ def test_a_tensor_called_as_a_scale_keeps_its_name():
     nodes = {node.op_type: [*node.input, *node.output] for node in qdialect.to_model(module).graph.node}
     assert nodes["Add"] == ["c", "a_scale", "y"]
     assert nodes["QuantizeLinear"] == ["a_scale", "a_scale_1", "a_zero_point", "a"]
+
+
+def test_a_node_keeps_its_name_behind_another_of_two_nodes():
+    """`n` became two nodes, the second of which took the name `n_1` of the user's node behind them."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,3] y) { [n] t = Abs(x) [n] u = Neg(t) [n_1] y = Sqrt(u) }""")
+    written = qdialect.to_model(import_model(model))
+    assert [node.name for node in written.graph.node] == ["n", "n_2", "n_1"]
