@@ -9,7 +9,17 @@ from typing import Any
 from qdialect import __version__
 from qdialect.cli.conflicts import note_unused, refuse_conflicts
 from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
-from qdialect.compiler.options import ALGORITHMS, CALIBRATION, MODEL, RESULT, Calibration, Options, flag
+from qdialect.compiler.options import (
+    ALGORITHMS,
+    CALIBRATION,
+    IMAGES,
+    MODEL,
+    RESULT,
+    Calibration,
+    ImageOptions,
+    Options,
+    flag,
+)
 from qdialect.errors import UserError
 from qdialect.targets import target
 
@@ -101,7 +111,7 @@ _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json] [options of compile]\n       %(prog)s ID",
-    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--weights] [--json]",
+    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--weights] [--json] [options of images]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
 }
@@ -127,7 +137,7 @@ def _add_option(parser: Group, one: Field[Any]) -> None:
     parser.add_argument(flag(one), **extra)
 
 
-def _add_options(parser: Group, kind: type[Options | Calibration], group: str) -> None:
+def _add_options(parser: Group, kind: type[Options | ImageOptions], group: str) -> None:
     for one in fields(kind):
         if one.metadata["group"] == group:
             _add_option(parser, one)
@@ -159,7 +169,8 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "samples, as for quantize: float ops between integer ops are quantized with ranges from them where that is"
         " faster; with --report, also measure noise and time of each layer"
     )
-    parser.add_argument("--data", metavar="DATA", help=data)
+    parser.add_argument("--data", metavar="DATA", action=_Append, default=(), help=data)
+    _add_images(parser)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
@@ -167,17 +178,18 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 def _add_quantize(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
-    data = (
-        "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function; several are"
-        " read one after the other"
-    )
     calibration = parser.add_argument_group(CALIBRATION)
-    calibration.add_argument("--data", metavar="DATA", action=_Append, default=(), help=data)
+    calibration.add_argument("--data", metavar="DATA", action=_Append, default=(), help=_DATA)
     _add_options(calibration, Calibration, CALIBRATION)
+    _add_images(parser)
     _add_options(parser.add_argument_group(ALGORITHMS), Calibration, ALGORITHMS)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
+
+
+def _add_images(parser: argparse.ArgumentParser) -> None:
+    _add_options(parser.add_argument_group(IMAGES), ImageOptions, IMAGES)
 
 
 def _add_result(group: Group) -> None:
@@ -246,7 +258,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "other", metavar="B.onnx", help="the other model, which runs with onnxruntime's optimizer off and on"
     )
-    parser.add_argument("--data", metavar="DATA", required=True, help=_DATA)
+    parser.add_argument("--data", metavar="DATA", required=True, action=_Append, default=(), help=_DATA)
+    _add_images(parser)
     parser.add_argument(
         "--layers", action="store_true", help="compare every tensor whose name both models have"
     )
@@ -263,7 +276,10 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="models with the same inputs; the others are compared with the first",
     )
-    parser.add_argument("--data", metavar="DATA", help=f"{_DATA} (default: random numbers)")
+    parser.add_argument(
+        "--data", metavar="DATA", action=_Append, default=(), help=f"{_DATA} (default: random numbers)"
+    )
+    _add_images(parser)
     threads = "threads within an operator, 0 for all cores (default: %(default)s)"
     parser.add_argument("--threads", type=_threads, default=1, metavar="N", help=threads)
     batch = "batch size, if the model's first axis is open"
@@ -276,7 +292,8 @@ _ADD = (_add_compile, _add_quantize, _add_explain, _add_compare, _add_bench, _ad
 """What adds the arguments of each command, in the order of `COMMANDS`."""
 
 _DATA = (
-    "an .npz file keyed by input name, a .npy file for one input, a folder of such files, or module:function"
+    "samples: an .npz file keyed by input name, a .npy file for one input, a folder of .npz, .npy, .pb or image files,"
+    " or module:function; several are read one after the other"
 )
 
 

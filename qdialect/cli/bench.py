@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from qdialect.cli.display import progress, table
 from qdialect.cli.inputs import model_file
 from qdialect.cli.status import DONE
+from qdialect.compiler.options import ImageOptions, options_of
 
 if TYPE_CHECKING:
+    from qdialect.data.preprocessing import Preprocessing
     from qdialect.measuring.profiling import NodeTime
     from qdialect.measuring.timing import Latency
 
@@ -23,13 +25,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the latency of each model, and a verdict against the first."""
     with ExitStack() as stack:
         paths = [stack.enter_context(model_file(path)) for path in arguments.models]
+        from qdialect.data.preprocessing import given
+        from qdialect.data.record import Record
         from qdialect.measuring.timing import measure, verdict
 
+        images, record = given(options_of(ImageOptions, arguments)), Record()
         with progress() as show:
             measured = measure(
-                paths, data=arguments.data, threads=arguments.threads, batch=arguments.batch, show=show
+                paths,
+                data=arguments.data,
+                images=images,
+                record=record,
+                threads=arguments.threads,
+                batch=arguments.batch,
+                show=show,
             )
-            profiles = _profiles(paths, arguments) if arguments.profile else {}
+            profiles = _profiles(paths, arguments, images) if arguments.profile else {}
     names = dict(zip(paths, arguments.models, strict=True))
     measured = [replace(one, model=names[one.model]) for one in measured]
     profiles = {names[path]: rows for path, rows in profiles.items()}
@@ -37,21 +48,24 @@ def run(arguments: argparse.Namespace) -> int:
         layers = {path: [one.as_json() for one in rows] for path, rows in profiles.items()}
         latencies = [one.as_json() for one in measured]
         said = {"threads": arguments.threads, "batch": arguments.batch, "verdict": verdict(measured)}
+        said |= {"data": record.line()} if record.line() else {}
         print(json.dumps({"models": latencies, **said} | ({"profile": layers} if layers else {}), indent=2))
         return DONE
     lines = [line for path, rows in profiles.items() for line in (path, *_profile(rows), "")]
-    lines += _latencies(measured, arguments)
+    lines += [*_latencies(measured, arguments), *([record.line()] if record.line() else [])]
     print("\n".join([*lines, *([f"verdict: {text}"] if (text := verdict(measured)) else [])]))
     return DONE
 
 
-def _profiles(paths: Sequence[str], arguments: argparse.Namespace) -> "dict[str, list[NodeTime]]":
+def _profiles(
+    paths: Sequence[str], arguments: argparse.Namespace, images: "Preprocessing | None"
+) -> "dict[str, list[NodeTime]]":
     from qdialect.measuring.profiling import profile
     from qdialect.measuring.runner import Runner, translate
     from qdialect.measuring.timing import inputs_for
 
     first = Runner(paths[0], optimize=True, threads=arguments.threads)
-    feed = inputs_for(first, arguments.data, arguments.batch)
+    feed = inputs_for(first, arguments.data, arguments.batch, images)
     return {
         path: profile(
             path,
@@ -75,8 +89,8 @@ def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) ->
     threads = f"{arguments.threads} thread{'' if arguments.threads == 1 else 's'}"
     said = [threads if arguments.threads else "all cores"]
     said += [f"batch {arguments.batch}"] if arguments.batch else []
-    of_data = arguments.data if arguments.batch else f"the first batch of {arguments.data}"
-    said.append(of_data if arguments.data else "random inputs")
+    names = ", ".join(arguments.data)
+    said.append((names if arguments.batch else f"the first batch of {names}") if names else "random inputs")
     ran = {(one.model, one.engine) for one in latencies}
     refused = [
         f"{engine} does not run '{model}'"

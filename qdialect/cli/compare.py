@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qdialect.cli.display import progress, table
 from qdialect.cli.inputs import model_file
 from qdialect.cli.status import DONE
+from qdialect.compiler.options import ImageOptions, options_of
 
 if TYPE_CHECKING:
     from qdialect.measuring.layers import Layers, TensorNoise
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the differences of the other model from the reference, and a verdict."""
     with model_file(arguments.reference) as reference, model_file(arguments.other) as other:
+        from qdialect.data.preprocessing import given
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.outputs import compare
         from qdialect.measuring.weights import compare_weights
 
         with progress() as show:
-            comparison = compare(reference, other, arguments.data, show=show)
-            layers = compare_layers(reference, other, arguments.data, show=show) if arguments.layers else None
+            images, layers = given(options_of(ImageOptions, arguments)), None
+            comparison = compare(reference, other, arguments.data, images=images, show=show)
+            if arguments.layers:
+                layers = compare_layers(reference, other, arguments.data, images=images, show=show)
             weights = compare_weights(reference, other) if arguments.weights else None
     if arguments.json:
         further = [part.as_json() for part in (layers, weights) if part is not None]
@@ -52,7 +56,8 @@ def _outputs(comparison: "Comparison") -> list[str]:
             one = differences[k]
             head = ("", "") if number else (name, shape_text(one.shape))
             rows.append((*head, ROW_TITLES[row], *_figures(one)))
-    return [*table(rows), f"{comparison.batches} batch{'' if comparison.batches == 1 else 'es'}"]
+    batches = f"{comparison.batches} batch{'' if comparison.batches == 1 else 'es'}"
+    return [*table(rows), batches, comparison.record.line()]
 
 
 def _figures(one: "Difference") -> tuple[str, str, str]:

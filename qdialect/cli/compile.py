@@ -11,7 +11,7 @@ from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_model, check_readable, check_writable, output_endings, targets_of
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import Options, options_of
+from qdialect.compiler.options import ImageOptions, Options, options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
         feeds = check_feeds_of(arguments, options, module)
-        report = qdialect.compile(module, feeds=feeds, data=arguments.data, **vars(options))
+        images = vars(options_of(ImageOptions, arguments))
+        report = qdialect.compile(module, feeds=feeds, data=arguments.data or None, **vars(options), **images)
         check_strict(report, arguments)
         show(f"writing {arguments.output}")
         write_output(module, arguments)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from qdialect.cli.parser import Parser
+from qdialect.compiler.options import IMAGE_OPTIONS
 
 
 class Conflict(NamedTuple):
@@ -24,7 +25,6 @@ class Conflict(NamedTuple):
     """The line, without what to leave out."""
 
 
-IMAGE_OPTIONS = "mean", "std", "layout"
 UPSTREAM_ENDINGS = ".mlir", ".so", ".vmfb", ".tosa"
 """Endings of outputs that are no ONNX model."""
 
@@ -56,8 +56,10 @@ def _is_upstream(parsed: argparse.Namespace) -> bool:
 NO_MODEL = Conflict(
     _is_upstream, ("external_data",), "the output is no ONNX model, which has tensors in a file of their own"
 )
+NO_IMAGES = Conflict(_has_no_data, IMAGE_OPTIONS, "without --data there are no samples that this applies to")
 CONFLICTS = {
-    "compile": (NO_MODEL,),
+    "compile": (NO_IMAGES, NO_MODEL),
+    "bench": (NO_IMAGES,),
     "quantize": (
         Conflict(_is_random, ("data", "profiles"), "--random takes the place of --data and --profile"),
         Conflict(

@@ -8,7 +8,7 @@ from qdialect.cli.display import progress
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import Calibration, Options, options_of
+from qdialect.compiler.options import Calibration, ImageOptions, Options, options_of
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise UserError for unusable arguments before the work begins."""
+    from qdialect.data.preprocessing import given
+
     if arguments.weights != "int8":
         from qdialect.quantizer.search.weight_only import parse_weights
 
@@ -49,6 +51,7 @@ def _check(arguments: argparse.Namespace) -> None:
         from qdialect.quantizer.search.max_drop import parse_limit
 
         parse_limit(arguments.max_drop)
+    given(options_of(ImageOptions, arguments))
     check_paths(arguments)
     for path in arguments.profiles:
         check_readable(path)

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qdialect.compiler.options import ImageOptions, options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class Reporting:
         self._feeds = self._samples() if self._path is not None and arguments.data else []
 
     def _samples(self) -> "list[Arrays]":
-        from qdialect.measuring.runner import Runner
-        from qdialect.quantizer.statistics.data import ImageOptions
+        from qdialect.data.preprocessing import given
+        from qdialect.data.record import Record
+        from qdialect.measuring.runner import Runner, preprocessing_of
 
         a = self._arguments
         if a.output is not None and Path(a.output).suffix.lower() != ".onnx":
@@ -49,8 +51,8 @@ class Reporting:
                 "--report with --data compares the result with the model, which the output would replace",
                 "write another file, or leave --data out",
             )
-        images = ImageOptions(tuple(a.mean), tuple(a.std), a.layout) if a.command == "quantize" else None
         runner = Runner(a.input, optimize=False)
+        images = preprocessing_of(given(options_of(ImageOptions, a)), [runner], Record())
         free = {one.name for one in runner.inputs if one.shape and one.shape[0] is None}
         feeds = [
             {name: array[:MAX_NOISE_SAMPLES] if name in free else array for name, array in feed.items()}

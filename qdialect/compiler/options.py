@@ -25,12 +25,13 @@ UPSTREAM_FORMS = ("linalg", "tosa")
 """Forms of targets that take dialects of upstream MLIR instead of ONNX."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
+IMAGES = "images of --data"
 CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: the best on held-out samples)"
 """Headings of options in `--help`."""
 CALLER = "the caller"
 """Pseudo heading of options that exist in Python only."""
 
-OptionsT = TypeVar("OptionsT", bound="Options | Calibration")
+OptionsT = TypeVar("OptionsT", bound="Options | ImageOptions")
 ModelT = TypeVar("ModelT", contravariant=True)
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -155,10 +156,50 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompileOptions(Options):
+class ImageOptions:
+    """
+    How images become inputs: `qdialect.data.preprocessing`. The profile and the written file keep it; without any of
+    these options, what the file states is done again.
+    """
+
+    preprocess: str | Path | None = _option(
+        IMAGES,
+        "imagenet (shorter side resized so that the cut is 0.875 of it, mean and std of ImageNet), tf (-1 to 1), unit"
+        " (0 to 1), bytes (0 to 255), caffe (0 to 255, BGR, means), or FILE.toml; options beside it take the place of"
+        " its values (default: what the model file states, else unit)",
+        metavar="NAME",
+    )
+    resize: int | None = _option(
+        IMAGES, "resize the shorter side to N pixels, before the centre is cut out", metavar="N"
+    )
+    crop: int | None = _option(
+        IMAGES,
+        "cut NxN pixels out of the centre (default: the size of the model's input; without --resize, --crop and a"
+        " preset that resizes, images are stretched)",
+        metavar="N",
+    )
+    mean: Sequence[float] | None = _option(
+        IMAGES,
+        "mean of pixels of 0 to 1 (of 0 to 255 with --preprocess bytes), one number or one per channel",
+        metavar="M,...",
+    )
+    std: Sequence[float] | None = _option(
+        IMAGES, "standard deviation of pixels, one number or one per channel", metavar="S,..."
+    )
+    layout: str | None = _option(
+        IMAGES, "layout of images (default: from the model's input shape)", choices=("NCHW", "NHWC")
+    )
+    bgr: bool = _option(IMAGES, "channels in the order blue, green, red", default=False)
+
+
+IMAGE_OPTIONS = tuple(one.name for one in fields(ImageOptions))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions(ImageOptions, Options):
     """Options of `compile`."""
 
-    data: "str | Path | Iterable[Mapping[str, Array]] | None" = _option(
+    data: "str | Path | Sequence[str | Path] | Iterable[Mapping[str, Array]] | None" = _option(
         CALLER,
         "samples, as for `quantize`: float ops between integer ops, such as residual additions, are quantized with "
         "ranges from them where that is faster; the verdict says what it costs",
@@ -170,9 +211,13 @@ class CompileOptions(Options):
         default=(),
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_images(self, self.data)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class Calibration(ImageOptions):
     """Options of calibration."""
 
     random: bool = _option(
@@ -201,18 +246,6 @@ class Calibration:
     )
     scheduler: str | None = _option(
         CALIBRATION, "scheduler of a Dask cluster for profiling", metavar="ADDRESS"
-    )
-    mean: Sequence[float] = _option(
-        CALIBRATION, "mean of images, one number or one per channel", metavar="M,...", default=(0.0,)
-    )
-    std: Sequence[float] = _option(
-        CALIBRATION,
-        "standard deviation of images, one number or one per channel",
-        metavar="S,...",
-        default=(1.0,),
-    )
-    layout: str | None = _option(
-        CALIBRATION, "layout of images (default: from the model's input shape)", choices=("NCHW", "NHWC")
     )
     range: str | None = _option(
         ALGORITHMS, "range of all activations: minmax, mse, or a percentile such as 99.99", metavar="R"
@@ -250,8 +283,6 @@ class QuantizeOptions(Calibration, Options, CalibrationData):
         for name, value in (("memory", self.memory), ("workers", self.workers)):
             if not (isinstance(value, Integral) and value > 0):
                 raise UserError(f"{name} is {value!r}", "give a whole number from 1 on")
-        if not all(one > 0 for one in self.std):
-            raise UserError(f"std is {self.std!r}", "pixels are divided by std: give numbers above 0")
         if not isinstance(self.state, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
                 f"state is {self.state!r}", "give a dictionary of outputs by the inputs that they feed"
@@ -272,10 +303,17 @@ class QuantizeOptions(Calibration, Options, CalibrationData):
                     raise UserError(
                         f"weights {self.weights} leaves activations in float", f"leave {name} out"
                     )
-        is_read = isinstance(self.data, str | Path) or _are_paths(self.data)
-        for name in ("mean", "std", "layout") if not is_read else ():
-            if getattr(self, name) != Calibration.__dataclass_fields__[name].default:
-                raise UserError(f"{name} applies to image files only", "prepare the arrays themselves")
+        _check_images(self, self.data)
+
+
+def _check_images(options: ImageOptions, data: object) -> None:
+    """Raise UserError for an invalid option of images, and for one beside data that are no files."""
+    for one in fields(ImageOptions):
+        value, choices = getattr(options, one.name), one.metadata["choices"]
+        if choices and value is not None and value not in choices:
+            raise UserError(f"{one.name} is {value!r}", f"choose from {', '.join(choices)}")
+        if value != one.default and not (isinstance(data, str | Path) or _are_paths(data)):
+            raise UserError(f"{one.name} applies to image files only", "prepare the arrays themselves")
 
 
 def _are_paths(data: object) -> bool:

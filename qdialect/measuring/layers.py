@@ -9,10 +9,10 @@ integers and floats are compared as real numbers, in steps of the scale if there
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -21,6 +21,9 @@ from xdsl.ir import SSAValue
 from qdialect import numerics
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
+from qdialect.data.preprocessing import Preprocessing
+from qdialect.data.reading import paths_of
+from qdialect.data.record import Record
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.quant_text import scale_texts
@@ -28,7 +31,7 @@ from qdialect.errors import UserError
 from qdialect.evaluation.data import DTYPES, Arrays
 from qdialect.ir.names import QUANTIZED, tensor_name
 from qdialect.measuring.outputs import Difference, decibels, finite, sqnr
-from qdialect.measuring.runner import Runner, translate
+from qdialect.measuring.runner import Runner, preprocessing_of, translate
 from qdialect.numerics import Array
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions
@@ -271,11 +274,17 @@ def _numeric(runner: Runner) -> Iterator[str]:
 
 
 def compare_layers(
-    reference: str, other: str, data: str | Sequence[Arrays], *, show: Callable[[str], None] = lambda _: None
+    reference: str,
+    other: str,
+    data: str | Sequence[str] | Sequence[Arrays],
+    *,
+    images: Preprocessing | None = None,
+    show: Callable[[str], None] = lambda _: None,
 ) -> Layers:
     """
     Run two model files on the batches of `data` with optimization off, and compare the tensors that both have. `data`:
-    as `Runner.feeds` takes it, or the batches. show: progress callback.
+    as `Runner.feeds` takes it, or the batches. images: how they become inputs; None: as a file states it. show:
+    progress callback.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit.
     """
@@ -292,7 +301,10 @@ def compare_layers(
     ]
     numeric = [set(_numeric(runner)) for runner in runners]
     wanted = [one for one in shared if one.names[0] in numeric[0] and one.names[1] in numeric[1]]
-    for count, feeds in enumerate(runners[0].feeds(data) if isinstance(data, str) else data, 1):
+    read: Iterable[Arrays] = cast("Sequence[Arrays]", data)
+    if paths := paths_of(cast("str | Sequence[str]", data)):
+        read = runners[0].feeds(paths, preprocessing_of(images, runners, Record()))
+    for count, feeds in enumerate(read, 1):
         show(f"layers, batch {count}")
         both_feeds = feeds, translate(feeds, runners[0], runners[1])
         seen = [

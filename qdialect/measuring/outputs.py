@@ -8,14 +8,16 @@ to the file; the first as it runs shows that of onnxruntime's fusions, and the s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from qdialect.data.preprocessing import Preprocessing
+from qdialect.data.record import Record
 from qdialect.errors import UserError
-from qdialect.measuring.runner import Runner, paired_outputs, translate
+from qdialect.measuring.runner import Runner, paired_outputs, preprocessing_of, translate
 from qdialect.numerics import Array
 
 OPTIMIZATION_OFF, REFERENCE_AS_IT_RUNS, AS_IT_RUNS = "optimization_off", "reference_as_it_runs", "as_it_runs"
@@ -111,6 +113,8 @@ class Comparison:
     batches: int
     differences: Mapping[str, list[Difference]]
     """Differences by row of `ROW_TITLES`, without rows that onnxruntime cannot run; outputs in A's order."""
+    record: Record = field(default_factory=Record)
+    """What was read of the data."""
 
     def worst(self, row: str) -> Difference:
         """The output with the least signal to noise."""
@@ -126,7 +130,8 @@ class Comparison:
             | {row: rows[k].as_json() for row, rows in self.differences.items() if row != AS_IT_RUNS}
             for k, one in enumerate(self.differences[AS_IT_RUNS])
         ]
-        return {"batches": self.batches, "outputs": outputs, "verdict": self.verdict()}
+        said = {"data": self.record.line(), "verdict": self.verdict()}
+        return {"batches": self.batches, "outputs": outputs, **said}
 
     def verdict(self) -> str:
         """One sentence: how close B is to A, and the cause of the difference."""
@@ -160,11 +165,16 @@ def decibels(value: float) -> str:
 
 
 def compare(
-    reference: str, other: str, data: str, *, show: Callable[[str], None] = lambda _: None
+    reference: str,
+    other: str,
+    data: str | Sequence[str],
+    *,
+    images: Preprocessing | None = None,
+    show: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """
-    Run two model files on the batches of `data` (see `quantizer.statistics.data.load_data`), each with and without
-    onnxruntime's optimizer. show: progress callback.
+    Run two model files on the batches of `data` (see `data.reading.load_data`), each with and without onnxruntime's
+    optimizer. images: how they become inputs; None: as a file states it. show: progress callback.
 
     Raises UserError if a file cannot be loaded or run, the models have other inputs or outputs, or the data does not
     fit.
@@ -179,7 +189,9 @@ def compare(
     rows = [row for row in ROW_TITLES if row in runners]
     differences = {row: [Difference(name) for name in base.outputs] for row in rows}
     count = 0
-    for count, feeds in enumerate(base.feeds(data), 1):
+    record = Record()
+    preprocessing = preprocessing_of(images, [base, runners[OPTIMIZATION_OFF]], record)
+    for count, feeds in enumerate(base.feeds(data, preprocessing, record), 1):
         show(f"batch {count}")
         wanted = base.run(feeds)
         for row in rows:
@@ -188,4 +200,4 @@ def compare(
             pairs = paired_outputs(base, wanted, runner, got)
             for one, (a, b) in zip(differences[row], pairs, strict=True):
                 one.add(a, b)
-    return Comparison(count, differences)
+    return Comparison(count, differences, record)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from qdialect.data.preprocessing import KEY, PLAIN, Preprocessing, from_text
+from qdialect.data.reading import Sample, checked, load_data
+from qdialect.data.record import Record
 from qdialect.errors import UserError
 from qdialect.evaluation.data import Arrays, Input, one_line, read_inputs, unlike_rows
 from qdialect.evaluation.session import session
 from qdialect.ir.interface import IntegerInterface, read_interface
 from qdialect.numerics import Array
-from qdialect.quantizer.statistics.data import ImageOptions, checked, load_data
 
 
 class Runner:
@@ -32,7 +34,10 @@ class Runner:
         inputs = {i.name: (i.shape, i.type) for i in self.session.get_inputs()}
         self.inputs = read_inputs(inputs)
         self.outputs: list[str] = [o.name for o in self.session.get_outputs()]
-        self.interface = read_interface(self.session.get_modelmeta().custom_metadata_map)
+        metadata = self.session.get_modelmeta().custom_metadata_map
+        self.interface = read_interface(metadata)
+        self.preprocessing = from_text(metadata[KEY], f"'{path}'") if KEY in metadata else None
+        """How images become inputs, as the file states it."""
         for one, (_, type_) in zip(self.inputs, inputs.values(), strict=True):
             if one.dtype.kind == "O":
                 raise UserError(
@@ -51,24 +56,36 @@ class Runner:
             refused = f"onnxruntime cannot run '{self.path}', {one_line(error)}"
             raise unlike_rows(feeds) or UserError(refused, "check model and data") from error
 
-    def feeds(self, source: str | Sequence[str], images: ImageOptions | None = None) -> Iterator[Arrays]:
+    def feeds(
+        self, source: str | Sequence[str], images: Preprocessing = PLAIN, record: Record | None = None
+    ) -> Iterator[Arrays]:
         """
-        The batches of data, as `quantizer.statistics.data.load_data` takes it. An integer input with known
-        parameters takes real numbers as well.
+        The batches of data, as `data.reading.load_data` takes it. An integer input with known parameters takes real
+        numbers as well. record: counts what is read.
 
         Raises UserError for wrong keys, shapes or types, NaN, infinity, or no sample.
         """
-        empty = True
-        for sample in load_data(source, self.inputs, images):
-            real = [one for one in self.inputs if self._is_real(sample, one)]
-            inputs = [replace(one, dtype=np.dtype(np.float32)) if one in real else one for one in self.inputs]
-            for feed in checked([sample], inputs, strict=True):
+        empty, record = True, record or Record()
+        for sample in load_data(source, [self._real(one) for one in self.inputs], images, record):
+            for feed in self.cut(sample, record):
                 empty = False
-                yield feed | {
-                    one.name: self.interface[one.name].quantize(feed[one.name], one.dtype) for one in real
-                }
+                yield feed
         if empty:
             raise UserError("the data is empty", "give at least one sample")
+
+    def cut(self, sample: Sample, record: Record) -> Iterator[Arrays]:
+        """The batches of one sample."""
+        arrays = sample.arrays
+        real = [one for one in self.inputs if self._is_real(arrays, one)]
+        inputs = [self._real(one) if one in real else one for one in self.inputs]
+        for feed in checked([arrays], inputs, strict=True, record=record):
+            yield feed | {
+                one.name: self.interface[one.name].quantize(feed[one.name], one.dtype) for one in real
+            }
+
+    def _real(self, one: Input) -> Input:
+        """The real numbers that an integer input with known parameters stands for; other inputs as they are."""
+        return replace(one, dtype=np.dtype(np.float32)) if one.name in self.interface else one
 
     def _is_real(self, feed: Mapping[str, Array], one: Input) -> bool:
         """True if the data has real numbers for an integer input with known scale and zero point."""
@@ -156,3 +173,24 @@ def paired_outputs(
                 "compile it again with --integer-io",
             )
         yield x, y
+
+
+def preprocessing_of(asked: Preprocessing | None, runners: Sequence[Runner], record: Record) -> Preprocessing:
+    """
+    How images become inputs: as asked, else as the files state it, which `record` says.
+
+    Raises UserError if nothing is asked and two files state different ones.
+    """
+    if asked is not None:
+        return asked
+    stated = {one.path: one.preprocessing for one in runners if one.preprocessing is not None}
+    if not stated:
+        return PLAIN
+    if len(set(stated.values())) > 1:
+        raise UserError(
+            f"the files {', '.join(map(repr, stated))} state different preprocessing of images",
+            "say which with --preprocess",
+        )
+    path, own = next(iter(stated.items()))
+    record.stated = f"'{path}'"
+    return own

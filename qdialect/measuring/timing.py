@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from qdialect.data.preprocessing import Preprocessing
+from qdialect.data.record import Record
 from qdialect.errors import UserError
 from qdialect.evaluation.data import Arrays, Input
 from qdialect.evaluation.feeds import SIZES
-from qdialect.measuring.runner import Runner, translate
+from qdialect.measuring.runner import Runner, preprocessing_of, translate
 from qdialect.numerics import Array
 
 MIN_SECONDS = 2.0
@@ -103,20 +105,25 @@ def _check_batch(runner: Runner, batch: int) -> None:
         raise UserError(f"'{runner.path}' takes one sample at a time", "export it with an open first axis")
 
 
-def inputs_for(runner: Runner, data: str | None, batch: int | None) -> Arrays:
+def inputs_for(
+    runner: Runner,
+    data: Sequence[str] | str | None,
+    batch: int | None,
+    images: Preprocessing | None = None,
+    record: Record | None = None,
+) -> Arrays:
     """
     One feed: the first batch of `data`, or seeded random numbers, of the first open size that the model runs with.
+    images: how they become inputs; None: as the file states it. record: counts what is read.
 
     Raises UserError if the data does not fit, the model takes no such batch, or no random numbers.
     """
     if batch is not None:
         _check_batch(runner, batch)
-    if data is not None:
-        first = next(iter(runner.feeds(data)))
-        free = {one.name for one in runner.inputs if one.shape and one.shape[0] is None}
-        if batch is not None and any(first[name].shape[0] < batch for name in free):
-            raise UserError(f"the data has fewer than {batch} samples", "give more, or a smaller --batch")
-        return {k: v[:batch] if k in free and batch is not None else v for k, v in first.items()}
+    if data:
+        record = record or Record()
+        read = runner.feeds(data, preprocessing_of(images, [runner], record), record)
+        return _first_batch(runner, read, batch)
     error: UserError | None = None
     for size in SIZES:
         generator = np.random.default_rng(74)
@@ -128,6 +135,19 @@ def inputs_for(runner: Runner, data: str | None, batch: int | None) -> Arrays:
             continue
         return feed
     raise UserError(f"the model does not run on random inputs: {error}", "give inputs: --data INPUTS.npz")
+
+
+def _first_batch(runner: Runner, feeds: Iterator[Arrays], batch: int | None) -> Arrays:
+    """The first feed; of a batch, as many samples of as many feeds as it has."""
+    first = next(feeds)
+    free = [one.name for one in runner.inputs if one.shape and one.shape[0] is None]
+    if batch is None:
+        return first
+    while any(len(first[name]) < batch for name in free):
+        if (further := next(feeds, None)) is None:
+            raise UserError(f"the data has fewer than {batch} samples", "give more, or a smaller --batch")
+        first = first | {name: np.concatenate([first[name], further[name]]) for name in free}
+    return first | {name: first[name][:batch] for name in free}
 
 
 Call = Callable[[], object]
@@ -162,7 +182,9 @@ ENGINES = {"onnxruntime": _in_onnxruntime, "openvino": _in_openvino}
 def measure(
     paths: Sequence[str],
     *,
-    data: str | Arrays | None = None,
+    data: str | Sequence[str] | Arrays | None = None,
+    images: Preprocessing | None = None,
+    record: Record | None = None,
     threads: int = 1,
     batch: int | None = None,
     show: Callable[[str], None] = lambda _: None,
@@ -170,14 +192,18 @@ def measure(
     """
     The latency of model files of one task in onnxruntime, and in OpenVINO where that is installed, on equal inputs.
 
-    data: see `statistics.data.load_data`, or the first model's feed; None for random numbers. threads: of an operator,
-    0 for all cores. batch: samples in a run, if the first axis is open.
+    data: see `data.reading.load_data`, or the first model's feed; None for random numbers. images, record: as
+    `inputs_for`. threads: of an operator, 0 for all cores. batch: samples in a run, if the first axis is open.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit. OpenVINO's failures are omitted.
     """
     show("loading the models")
     runners = [Runner(path, optimize=True, threads=threads) for path in paths]
-    first = data if isinstance(data, dict) else inputs_for(runners[0], data, batch)
+    if isinstance(data, dict):
+        first = data
+    else:
+        record = record or Record()
+        first = inputs_for(runners[0], data, batch, preprocessing_of(images, runners, record), record)
     feeds = [translate(first, runners[0], runner) for runner in runners]
     latencies: list[Latency] = []
     for engine, prepared in ENGINES.items():

@@ -7,16 +7,18 @@ additions and means stay in float. Float weights are not quantized: that is for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.keep_float import keep_in_float
-from qdialect.compiler.options import Options
+from qdialect.compiler.options import ImageOptions, Options
 from qdialect.compiler.pipeline import READY, phases
+from qdialect.data.preprocessing import PLAIN, given, stated
+from qdialect.data.reading import Data, checked, feeds_of, load_data, paths_of
+from qdialect.data.record import Record
 from qdialect.evaluation.feeds import model_inputs
 from qdialect.ir.interface import main_of
 from qdialect.numerics import Array
@@ -25,16 +27,13 @@ from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.quantizer.placement.annotations import annotate
 from qdialect.quantizer.placement.existing_quantization import is_integer
 from qdialect.quantizer.search.judging import least_ratio, outputs, simulated
-from qdialect.quantizer.statistics.data import checked, load_data
-from qdialect.quantizer.statistics.data_warnings import Doubts
+from qdialect.quantizer.statistics.data_warnings import doubts
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Noise, Row, measure_noise
 from qdialect.report.compilation import FurtherCasts
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import InsertCastsPass, bounds_of, elements_of
-
-Data = str | Path | Iterable[Mapping[str, Array]]
 
 RANGES = ("minmax", "mse")
 MAX_COMPLETED_TIME_SHARE = 0.98
@@ -56,6 +55,7 @@ class Completion(FurtherCasts):
     without: Noise | None = None
     samples: int = 0
     doubts: list[str] = field(default_factory=list[str])
+    """Warnings about the data, and the line on what was read."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
     elements: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -64,7 +64,7 @@ class Completion(FurtherCasts):
             annotate(module, self.ranges, self.elements)
 
     def __str__(self) -> str:
-        """A line for the verdict, and the warnings about the data."""
+        """A line for the verdict, and those about the data."""
         return "\n".join([self._use(), *self.doubts])
 
     def _use(self) -> str:
@@ -88,7 +88,9 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     Raises UserError for invalid options, and data that the model does not accept.
     """
     inputs = model_inputs(module)
-    feeds = load_data(str(data), inputs) if isinstance(data, str | Path) else data
+    record, paths = Record(), paths_of(data)
+    images = (given(options) if isinstance(options, ImageOptions) else None) or stated(module) or PLAIN
+    feeds = (one.arrays for one in load_data(paths, inputs, images, record)) if paths else feeds_of(data)
     form = options.form or target(options.target).form
     original = export_model(module).SerializeToString(deterministic=True)
     ready = _moved(module, options)
@@ -96,10 +98,9 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     if not any(is_integer(op) for op in main_of(ready).body.block.ops):
         return Completion(reason="since the model has no quantized one")
     profiler = Profiler(ready, model="")
-    doubts = Doubts()
-    profiler.add(checked(feeds, inputs, doubts=doubts))
+    profiler.add(checked(feeds, inputs, record=record))
     done = _best(ready, casts, profiler, original)
-    done.doubts = doubts.lines(profiler.profile, profiler.samples, inputs)
+    done.doubts = [*doubts(record, profiler.profile, profiler.samples, inputs), record.line()]
     return done
 
 

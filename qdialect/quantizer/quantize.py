@@ -7,16 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.keep_float import keep_in_float
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, with_options
+from qdialect.data.preprocessing import PLAIN, Preprocessing, from_text, given, state, stated
+from qdialect.data.reading import Data, checked, feeds_of, load_data, paths_of
+from qdialect.data.record import Record
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
-from qdialect.evaluation.data import Input
 from qdialect.evaluation.feeds import fitting_feeds, model_inputs
 from qdialect.evaluation.session import fused_nodes
 from qdialect.exactness import Exactness
@@ -59,8 +60,7 @@ from qdialect.quantizer.search.weight_only import (
     round_weights,
     write_weights,
 )
-from qdialect.quantizer.statistics.data import ImageOptions, checked, load_data
-from qdialect.quantizer.statistics.data_warnings import Doubts
+from qdialect.quantizer.statistics.data_warnings import doubts
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile, load_profile
 from qdialect.quantizer.statistics.profiling import Profiler
@@ -80,7 +80,6 @@ if TYPE_CHECKING:
     from qdialect.onnx_io.models import Source
 
 Feeds = Mapping[str, Array]
-Data = str | Path | Sequence[str | Path] | Iterable[Feeds] | None
 
 RANDOM_SAMPLES = 8
 MAX_FURTHER_COMPILED = 2
@@ -122,6 +121,8 @@ class Quantized:
     """Result of the noise budget, if requested."""
     doubts: list[str] = field(default_factory=list[str])
     """Warnings about the data."""
+    data: str = ""
+    """Line on what was read: samples, how images were decoded and normalized, range and moments of the inputs."""
     in_pairs: bool = False
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
@@ -148,7 +149,7 @@ class Quantized:
         if self.floating:
             some = self.report.totals.integer
             every = "no other layer is quantized" if some else "every layer stays in float"
-            return [*lines, f"{every}: {self.floating}", *self.doubts]
+            return [*lines, f"{every}: {self.floating}", *self.doubts, *([self.data] if self.data else [])]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         pairs = layers_in_pairs(self.report)
@@ -159,7 +160,8 @@ class Quantized:
             lines.append(
                 f"warning: {few} too few for calibration and for measuring the noise; 100 are enough"
             )
-        return lines + ([FOR_OTHERS] if self.in_pairs else []) + self.limit
+        lines += [FOR_OTHERS] if self.in_pairs else []
+        return lines + self.limit + ([self.data] if self.data else [])
 
 
 def prepare(module: ModuleOp, options: Options) -> Origin:
@@ -194,60 +196,63 @@ def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
     report.module = module
 
 
-def _feeds(module: ModuleOp, data: Data, calibration: Calibration, doubts: Doubts) -> Iterable[Feeds]:
-    """The samples, checked."""
+def _feeds(
+    module: ModuleOp, data: Data | None, calibration: Calibration, images: Preprocessing, record: Record
+) -> Iterable[Feeds]:
+    """The samples, checked; `record` counts them."""
     inputs = model_inputs(module)
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
+    paths = paths_of(data)
+    read = (one.arrays for one in load_data(paths, inputs, images, record)) if paths else feeds_of(data)
     if calibration.state:
-        return stateful(module, calibration.state, inputs, _sequences(data, calibration, inputs), doubts)
-    if paths := _paths(data):
-        return checked(load_data(paths, inputs, _images(calibration)), inputs, doubts=doubts)
-    return checked(_given(data), inputs, doubts=doubts)
+        streams = ([one] for one in read) if paths else sequences(read)
+        return stateful(module, calibration.state, inputs, streams, record)
+    return checked(read, inputs, record=record)
 
 
-def _paths(data: Data) -> list[str]:
-    """The paths, or `module:function`, that the data are read from; none if they are feeds."""
-    if isinstance(data, str | Path):
-        return [str(data)]
-    paths = [one for one in data if isinstance(one, str | Path)] if isinstance(data, list | tuple) else []
-    return [str(one) for one in paths]
+def _images(
+    module: ModuleOp, calibration: Calibration, profiles: Mapping[str, Profile], record: Record
+) -> Preprocessing:
+    """How images become samples: as asked, else as the first profile, or the model, states it."""
+    if (asked := given(calibration)) is not None:
+        return asked
+    for path, profile in profiles.items():
+        if profile.preprocessing:
+            record.stated = f"'{path}'"
+            return from_text(profile.preprocessing, record.stated)
+    if (own := stated(module)) is None:
+        return PLAIN
+    record.stated = "the model"
+    return own
 
 
-def _given(data: Data) -> Iterable[Feeds]:
-    """The caller's feeds, of data that are read from no path."""
-    return () if data is None or isinstance(data, str | Path) else cast("Iterable[Feeds]", data)
-
-
-def _images(calibration: Calibration) -> ImageOptions:
-    return ImageOptions(tuple(calibration.mean), tuple(calibration.std), calibration.layout)
-
-
-def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
-    """The sequences in which state is carried from sample to sample: one per file, or the caller's."""
-    if paths := _paths(data):
-        return ([one] for one in load_data(paths, inputs, _images(calibration)))
-    return sequences(_given(data))
-
-
-def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> tuple[Profiler, list[str]]:
-    """A profile of the prepared module, saved if requested, also on interrupt; warnings about the data."""
-    doubts = Doubts()
+def _profile(
+    module: ModuleOp, data: Data | None, calibration: Calibration
+) -> tuple[Profiler, Record, list[str]]:
+    """
+    A profile of the prepared module, saved if requested, also on interrupt; what was read, and warnings about it.
+    """
+    record, profiles = Record(), {str(path): load_profile(str(path)) for path in calibration.profiles}
+    images = _images(module, calibration, profiles, record)
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
         if data is not None or calibration.random or not calibration.profiles:
-            _add(profiler, _feeds(module, data, calibration, doubts), calibration)
+            _add(profiler, _feeds(module, data, calibration, images, record), calibration)
     except KeyboardInterrupt:
         count, path = profiler.profile.samples, calibration.save_profile
         if path is None or not count:
             raise
         raise KeyboardInterrupt(f"{count} samples are counted in '{path}', go on with --profile") from None
     finally:
-        for path in calibration.profiles:
-            profiler.profile.merge(load_profile(str(path)))
-        if calibration.save_profile is not None and profiler.profile.samples:
-            profiler.profile.save(str(calibration.save_profile))
-    return profiler, doubts.lines(profiler.profile, profiler.samples, model_inputs(module))
+        profile = profiler.profile
+        if record.preprocessing is not None:
+            profile.preprocessing = record.preprocessing.as_text()
+        for one in profiles.values():
+            profile.merge(one)
+        if calibration.save_profile is not None and profile.samples:
+            profile.save(str(calibration.save_profile))
+    return profiler, record, doubts(record, profile, profiler.samples, model_inputs(module))
 
 
 def _shown(calibration: Calibration) -> Callable[[str], None]:
@@ -277,13 +282,26 @@ def _limit(calibration: Calibration) -> Limit | None:
 
 
 def quantize_module(
-    module: ModuleOp, data: Data, calibration: Calibration, options: Options, feeds: Sequence[Feeds] = ()
+    module: ModuleOp,
+    data: Data | None,
+    calibration: Calibration,
+    options: Options,
+    feeds: Sequence[Feeds] = (),
 ) -> Quantized:
     """
-    Quantize a float module in place.
+    Quantize a float module in place; its metadata states how images became samples.
 
     Raises UserError for data that the model does not accept, a profile of another model, and invalid options.
     """
+    done = _quantized(module, data, calibration, options, feeds)
+    if done.profile.preprocessing:
+        state(module, done.profile.preprocessing)
+    return done
+
+
+def _quantized(
+    module: ModuleOp, data: Data | None, calibration: Calibration, options: Options, feeds: Sequence[Feeds]
+) -> Quantized:
     weights = parse_weights(calibration.weights)
     limit = _limit(calibration)
     if weights.bits == 4:
@@ -291,7 +309,7 @@ def quantize_module(
     original, is_apart = _in_parts(module, options)
     prepared = module.clone()
     origin = prepare(prepared, options)
-    profiler, doubts = _profile(prepared, data, calibration)
+    profiler, record, warnings = _profile(prepared, data, calibration)
     profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
     candidates = Candidates(
         prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
@@ -302,7 +320,7 @@ def quantize_module(
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log)
     in_pairs = candidates.form == "qdq"
-    result = replace(result, budget=budget, doubts=doubts, in_pairs=in_pairs).counted()
+    result = replace(result, budget=budget, doubts=warnings, data=record.line(), in_pairs=in_pairs).counted()
     result.limit = planned.lines + missing_lines(planned.missing)
     done.report.calibrated = True
     floating = _why_float(planned, options, calibration)
@@ -451,7 +469,7 @@ def _placed_otherwise(candidates: Candidates, best: Trial) -> list[Trial]:
 
 def _quantize_weights_only(
     module: ModuleOp,
-    data: Data,
+    data: Data | None,
     calibration: Calibration,
     asked: Options,
     block: int,
@@ -462,7 +480,7 @@ def _quantize_weights_only(
     prepared = module.clone()
     origin = prepare(prepared, asked)
     run_passes(prepared, [RaiseOpsetPass(to=BLOCKS_OPSET)], origin)
-    profiler, doubts = _profile(prepared, data, calibration)
+    profiler, record, warnings = _profile(prepared, data, calibration)
     judges = profiler.samples.judging
     if limit is not None and not judges:
         raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
@@ -488,7 +506,7 @@ def _quantize_weights_only(
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     done = Quantized(report, choice, ratio, profiler.profile, [str(one) for one in rounded.values()])
     done = replace(done, integer=len(rounded), layers=report.totals.layers, how="with weights of 4 bits")
-    return replace(done, doubts=doubts, limit=kept)
+    return replace(done, doubts=warnings, data=record.line(), limit=kept)
 
 
 def _outputs(module: ModuleOp, rows: Sequence[Row]) -> list[list[Array]]:

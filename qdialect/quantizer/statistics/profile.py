@@ -41,6 +41,8 @@ class Profile:
     """True if the samples were random numbers, which is no calibration."""
     versions: str = ""
     """Versions of the software that ran the model."""
+    preprocessing: str = ""
+    """How images became samples, as `Preprocessing.as_text` says it; empty if no sample was an image."""
     tensors: dict[str, Statistics] = field(default_factory=dict[str, Statistics])
 
     def merge(self, other: Profile) -> None:
@@ -51,6 +53,12 @@ class Profile:
             raise UserError(
                 f"one profile was made by {self.versions}, another by {other.versions}", "make a new profile"
             )
+        if self.preprocessing and other.preprocessing not in ("", self.preprocessing):
+            raise UserError(
+                f"one profile has images with {self.preprocessing}, another with {other.preprocessing}",
+                "give the same options of images, or make a new profile",
+            )
+        self.preprocessing = self.preprocessing or other.preprocessing
         self.model, self.versions = other.model, other.versions
         self.data = (self.data + other.data) % HASH_MODULUS
         self.samples += other.samples
@@ -76,6 +84,8 @@ class Profile:
             "versions": self.versions,
             "tensors": [_described(n, s) for n, s in zip(names, rows, strict=True)],
         }
+        if self.preprocessing:
+            header["preprocessing"] = self.preprocessing
         text = json.dumps(header, sort_keys=True, separators=(",", ":"))
         counts = np.concatenate([s.counts for s in rows]) if rows else np.zeros(0, np.int64)
         channels = [s.channels for s in rows if s.channels is not None]
@@ -132,6 +142,7 @@ def _read(
     profile = Profile(
         header["model"], int(header["data"], 16), header["samples"], header["random"], header["versions"]
     )
+    profile.preprocessing = str(header.get("preprocessing", ""))
     place = at = 0
     for row in header["tensors"]:
         statistics = Statistics(

@@ -10,14 +10,14 @@ from typing import cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from qdialect.data.reading import checked
+from qdialect.data.record import Record
 from qdialect.errors import UserError
 from qdialect.evaluation.data import Arrays, Input, does_not_run
 from qdialect.evaluation.feeds import model_outputs
 from qdialect.evaluation.session import session
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.quantizer.statistics.data import checked
-from qdialect.quantizer.statistics.data_warnings import Doubts
 
 Feeds = Mapping[str, Array]
 Run = Callable[[Feeds], Mapping[str, Array]]
@@ -80,12 +80,12 @@ def stateful(
     pairs: Mapping[str, str],
     inputs: Sequence[Input],
     streams: Iterable[Iterable[Feeds]],
-    doubts: Doubts | None = None,
+    record: Record | None = None,
 ) -> Iterator[Arrays]:
     """
     The feeds of some sequences, each with the model's state at that point.
 
-    pairs: outputs by the inputs that they are fed to. doubts: as `checked`. Raises UserError for invalid pairs, and
+    pairs: outputs by the inputs that they are fed to. record: as `checked`. Raises UserError for invalid pairs, and
     for data that the model does not accept.
     """
     outputs = model_outputs(module)
@@ -105,7 +105,7 @@ def stateful(
     def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
         for k, feed in enumerate(sequence):
             first = [wanted[name] for name in pairs if name in feed] if k == 0 else []
-            frames = checked([feed], feedback.data_inputs, doubts=doubts)
+            frames = checked([feed], feedback.data_inputs, record=record)
             for n, frame in enumerate(frames):
                 yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
 

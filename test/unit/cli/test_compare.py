@@ -113,12 +113,13 @@ def test_three_rows_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]
 
 def test_a_model_with_itself(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert command("a.onnx", "a.onnx", "--data", "x.npz") == 0
-    header, first, second, third, count, verdict = capfd.readouterr().out.splitlines()
+    header, first, second, third, count, data, verdict = capfd.readouterr().out.splitlines()
     assert header.split()[:2] == ["output", "shape"]
     assert first.split() == ["y", "2x3", *"B, optimization off 0 identical 100.00 %".split()]
     assert second.split() == "A as it runs 0 identical 100.00 %".split()
     assert third.split() == "B as it runs 0 identical 100.00 %".split()
     assert count == "2 batches"
+    assert data == "data: 2 samples of 1 file; 'x' in 0 to 11, mean 5.5, deviation 3.45"
     assert verdict.startswith("verdict: identical")
 
 

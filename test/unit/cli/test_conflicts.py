@@ -24,6 +24,7 @@ SAMPLES = {
     "--decompose": "Gemm", "--keep-float": "a", "--batch": "2", "--sizes": "n=3", "--data": "x.npz",
     "--report": "r.json", "--check-numerics": "", "--profile": "p", "--save-profile": "q", "--memory": "2M",
     "--state": "h=g", "--workers": "2", "--scheduler": "host:1", "--mean": "0.5", "--std": "0.2", "--layout": "NHWC",
+    "--preprocess": "tf", "--resize": "256", "--crop": "224",
     "--range": "mse", "--rounding": "gptq", "--weights": "int4", "--max-drop": "30dB", "--threads": "2", "--runs": "3",
 }  # fmt: skip
 """A value of each option that takes one, other than its default."""
@@ -32,21 +33,20 @@ POSITIONAL = {
     "bench": ["a.onnx"], "targets": [],
 }  # fmt: skip
 NEEDED = {
-    "compile": ["-o", "out.onnx"],
+    "compile": ["-o", "out.onnx", "--data", "x.npz"],
     "quantize": ["-o", "out.onnx", "--data", "x.npz"],
     "compare": ["--data", "x.npz"],
+    "bench": ["--data", "x.npz"],
 }
 """Options without which a command does nothing."""
+IMAGES = "--preprocess", "--resize", "--crop", "--mean", "--std", "--layout", "--bgr"
 INT4 = {"--weights"}
 REFUSED = {
     "compile": {frozenset({"--quiet", "--verbose"})},
     "quantize": {
         frozenset({"--quiet", "--verbose"}),
         frozenset({"--scheduler", "--workers"}),
-        *(
-            frozenset({"--random", one})
-            for one in ("--data", "--profile", "--state", "--mean", "--std", "--layout")
-        ),
+        *(frozenset({"--random", one}) for one in ("--data", "--profile", "--state", *IMAGES)),
         *(frozenset({"--weights", one}) for one in ("--range", "--integer-io", "--float-weights")),
     },
 }
@@ -125,8 +125,8 @@ TWICE = [
     for action in actions(command)
     if action.nargs != 0 and action.nargs != "?"
 ]
-COMBINED = {"--profile", "--keep-float", "--decompose", "--sizes"}
-"""Options whose values add up; for `quantize` also --data."""
+COMBINED = {"--data", "--profile", "--keep-float", "--decompose", "--sizes"}
+"""Options whose values add up."""
 
 
 @pytest.mark.parametrize(("command", "action"), TWICE, ids=[f"{c}{a.option_strings[-1]}" for c, a in TWICE])
@@ -149,7 +149,7 @@ def test_of_two_values_none_replaces_the_other(
         base += ["--calibrate"]
         first = second = first.replace(".onnx", ".toml")
     both = [*base, name, first, name, second]
-    if name in COMBINED or name == "--state" or (command, name) == ("quantize", "--data"):
+    if name in COMBINED or name == "--state":
         assert len(getattr(parse(both), action.dest)) == 2
         return
     with pytest.raises(SystemExit) as caught:

@@ -45,6 +45,7 @@ BUILDINGS = {
     "upstream": ("upstream", "transforms.lower_to_linalg", "transforms.lower_to_tosa"),
     "report": ("checking", "report"),
     "quantizer": (
+        "data",
         "quantizer.statistics",
         "quantizer.placement",
         "quantizer.rounding",

@@ -1,5 +1,5 @@
 """
-Readers of calibration data: .npz and .npy files, folders of them, of images or of ONNX test data, a Python function,
+Readers of data: .npz and .npy files, folders of them, of images or of ONNX test data, a Python function,
 any iterable of dictionaries. At most one file is in memory at a time.
 """
 
@@ -8,32 +8,34 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from qdialect.data.images import IMAGE_ENDINGS, read_image
+from qdialect.data.preprocessing import IMAGE_FLAGS, PLAIN, Preprocessing
+from qdialect.data.record import Record
 from qdialect.errors import UserError
 from qdialect.evaluation.data import Arrays, Input, batches, load_npz
 from qdialect.files import reason
 from qdialect.numerics import Array
-from qdialect.quantizer.statistics.data_warnings import Doubts
 
-IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 KINDS_OF_DATA = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
 
+Data = str | Path | Sequence[str | Path] | Iterable[Mapping[str, Array]]
 
-@dataclass(frozen=True)
-class ImageOptions:
-    """Preprocessing of images: value = (pixel / 255 - mean) / std."""
 
-    mean: tuple[float, ...] = (0.0,)
-    std: tuple[float, ...] = (1.0,)
-    layout: str | None = None
-    """`NCHW` or `NHWC`; None: by the axis on which the model's input has 1 or 3 channels."""
+class Sample(NamedTuple):
+    """What one file, or one step of a function, holds: one or several samples."""
+
+    arrays: Mapping[str, Array]
+    """By input name, or other keys of the file."""
+    file: Path | None = None
+    folder: Path | None = None
+    """The folder of `--data` that the file was found in; None for a file that was named."""
 
 
 def checked(
@@ -41,14 +43,14 @@ def checked(
     inputs: Sequence[Input],
     *,
     strict: bool = False,
-    doubts: Doubts | None = None,
+    record: Record | None = None,
 ) -> Iterator[Arrays]:
     """
     Feeds of the model's shapes, split if a first axis is longer than the model's. strict: no value is rounded, no
-    integer converted to float. doubts: collects warnings. Raises UserError for wrong keys, shapes and types, for NaN,
+    integer converted to float. record: counts what is read. Raises UserError for wrong keys, shapes and types, for NaN,
     and without samples.
     """
-    count = 0
+    count, record = 0, record or Record()
     if isinstance(feeds, Mapping):
         raise UserError("the data is one dictionary", "give a list of them, one for each sample or batch")
     for number, sample in enumerate(feeds):
@@ -58,8 +60,7 @@ def checked(
                 "give dictionaries from input name to array",
             )
         arrays = {name: np.asarray(array) for name, array in sample.items()}
-        if doubts is not None:
-            doubts.look(arrays, inputs)
+        record.look(arrays, inputs)
         for feed in batches(arrays, inputs, strict=strict):
             for name, array in feed.items():
                 if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -67,37 +68,56 @@ def checked(
                         f"input '{name}' holds NaN or infinity in sample {number}", "check the data"
                     )
             count += 1
+            record.count_feed(feed, inputs)
             yield feed
     if not count:
         raise UserError("the data is empty", "give at least one sample")
 
 
+def paths_of(data: Data | None) -> list[str]:
+    """The paths, or `module:function`, that data are read from; none if they are feeds."""
+    if isinstance(data, str | Path):
+        return [str(data)]
+    paths = [one for one in data if isinstance(one, str | Path)] if isinstance(data, list | tuple) else []
+    return [str(one) for one in paths]
+
+
+def feeds_of(data: Data | None) -> Iterable[Mapping[str, Array]]:
+    """The caller's feeds, of data that are read from no path."""
+    return () if data is None or isinstance(data, str | Path) else cast("Iterable[Mapping[str, Array]]", data)
+
+
 def load_data(
-    source: str | Sequence[str], inputs: Sequence[Input], images: ImageOptions | None = None
-) -> Iterable[Mapping[str, Array]]:
+    source: str | Sequence[str],
+    inputs: Sequence[Input],
+    images: Preprocessing = PLAIN,
+    record: Record | None = None,
+) -> Iterable[Sample]:
     """
-    Feeds from a path or `module:function`, or from several of them one after the other, not checked yet. Raises
-    UserError for other sources.
+    Samples from a path or `module:function`, or from several of them one after the other, not checked yet. record:
+    counts files. Raises UserError for other sources.
     """
+    record = record or Record()
     if not isinstance(source, str):
-        return chain.from_iterable([load_data(one, inputs, images) for one in source])
+        return chain.from_iterable([load_data(one, inputs, images, record) for one in source])
     path = Path(source)
     if path.is_dir():
-        return _folder(path, inputs, images or ImageOptions())
+        return _folder(path, inputs, images, record)
     if path.is_file():
-        return _file(path, inputs, images or ImageOptions())
+        if path.suffix.lower() not in IMAGE_ENDINGS:
+            _check_is_plain(images, source)
+        return _file(path, inputs, images, record)
     if ":" in source and not path.exists():
-        _check_is_plain(images or ImageOptions(), source)
+        _check_is_plain(images, source)
         return _function(source, inputs)
     raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS_OF_DATA}")
 
 
-def _check_is_plain(options: ImageOptions, source: str) -> None:
-    """UserError for a normalization, which arrays do not go through."""
-    if options != ImageOptions():
+def _check_is_plain(options: Preprocessing, source: str) -> None:
+    """UserError for preprocessing, which arrays do not go through."""
+    if options != PLAIN:
         raise UserError(
-            f"--mean, --std and --layout apply to image files only, not to '{source}'",
-            "prepare the arrays themselves",
+            f"{IMAGE_FLAGS} apply to image files only, not to '{source}'", "prepare the arrays themselves"
         )
 
 
@@ -110,20 +130,25 @@ def _only(inputs: Sequence[Input], what: str) -> Input:
     return inputs[0]
 
 
-def _file(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
+def _file(
+    path: Path, inputs: Sequence[Input], images: Preprocessing, record: Record, folder: Path | None = None
+) -> Iterator[Sample]:
     suffix = path.suffix.lower()
-    if suffix not in IMAGE_ENDINGS:
-        _check_is_plain(images, str(path))
-    if suffix == ".npz":
-        yield load_npz(str(path))
+    record.files += 1
+    arrays: Mapping[str, Array]
+    if suffix in IMAGE_ENDINGS:
+        only = _only(inputs, f"'{path}'")
+        arrays = {only.name: read_image(path, only, images, record)}
+    elif suffix == ".npz":
+        arrays = load_npz(str(path))
     elif suffix == ".npy":
-        yield _npy(path, inputs)
-    elif suffix in IMAGE_ENDINGS:
-        yield _image(path, _only(inputs, f"'{path}'"), images)
+        arrays = _npy(path, inputs)
     elif suffix == ".pb":
-        yield _test_set([path], inputs)
+        arrays = _test_set([path], inputs)
     else:
         raise UserError(f"'{path}' is not a supported kind of data", f"give {KINDS_OF_DATA}")
+    record.arrays += suffix not in IMAGE_ENDINGS
+    yield Sample(arrays, path, folder)
 
 
 def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
@@ -139,9 +164,16 @@ def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
     return {only.name: array}
 
 
-def _folder(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
-    """Feeds of a folder's files in the order of their names; subfolders with .pb files are one feed each."""
+def data_files(path: Path) -> tuple[list[Path], int]:
+    """The files of a folder and its subfolders by name, without hidden ones, whose number is the second."""
     files = sorted(p for p in path.rglob("*") if p.is_file())
+    seen = [p for p in files if not any(part.startswith(".") for part in p.relative_to(path).parts)]
+    return seen, len(files) - len(seen)
+
+
+def _folder(path: Path, inputs: Sequence[Input], images: Preprocessing, record: Record) -> Iterator[Sample]:
+    """Samples of a folder's files in the order of their names; subfolders with .pb files are one sample each."""
+    files, hidden = data_files(path)
     sets: dict[Path, list[Path]] = {}
     known = [p for p in files if p.suffix.lower() in (".npz", ".npy", *IMAGE_ENDINGS)]
     for one in files:
@@ -149,10 +181,15 @@ def _folder(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterat
             sets.setdefault(one.parent, []).append(one)
     if not known and not sets:
         raise UserError(f"there is no data in folder '{path}'", f"give {KINDS_OF_DATA}")
+    if not any(p.suffix.lower() in IMAGE_ENDINGS for p in known):
+        _check_is_plain(images, str(path))
+    record.hidden += hidden
+    record.unknown += sum(one.suffix.lower() != ".pb" for one in files) - len(known)
     for one in known:
-        yield from _file(one, inputs, images)
+        yield from _file(one, inputs, images, record, path)
     for parts in sets.values():
-        yield _test_set(parts, inputs)
+        record.files += len(parts)
+        yield Sample(_test_set(parts, inputs), parts[0], path)
 
 
 def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Array]:
@@ -176,47 +213,8 @@ def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Ar
     return arrays
 
 
-def _image(path: Path, entry: Input, options: ImageOptions) -> Mapping[str, Array]:
-    try:
-        Image = import_module("PIL.Image")  # typed alike with and without Pillow
-    except ImportError:
-        raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
-    layout = options.layout or ("NHWC" if entry.shape[-1] in (1, 3) else "NCHW")
-    if len(entry.shape) != 4 or layout not in ("NCHW", "NHWC"):
-        raise UserError(
-            f"input '{entry.name}' does not have four axes, or the layout is neither NCHW nor NHWC",
-            "save arrays",
-        )
-    place = {name: entry.shape[layout.index(name)] for name in "CHW"}
-    _check_normalization(options, 1 if place["C"] == 1 else 3)
-    try:
-        with Image.open(path) as image:
-            image = image.convert("L" if place["C"] == 1 else "RGB")
-            if place["H"] and place["W"]:
-                image = image.resize((place["W"], place["H"]))
-            pixels = np.asarray(image, np.float32)
-    except OSError:
-        raise UserError(f"'{path}' is not an image that Pillow reads", "check the file") from None
-    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    if entry.dtype == np.uint8:
-        values = pixels
-    else:
-        values = (pixels / 255 - np.array(options.mean, np.float32)) / np.array(options.std, np.float32)
-    values = values.transpose(2, 0, 1) if layout == "NCHW" else values
-    return {entry.name: values[None].astype(entry.dtype)}
-
-
-def _check_normalization(options: ImageOptions, channels: int) -> None:
-    for name, values in (("mean", options.mean), ("std", options.std)):
-        if len(values) not in (1, channels):
-            raise UserError(
-                f"--{name} has {len(values)} numbers, the images have {channels} channels",
-                "give one, or one for each channel",
-            )
-
-
-def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Array]]:
-    """Feeds of `module:function`, which returns an iterable of dictionaries, or of arrays for a model of one input."""
+def _function(source: str, inputs: Sequence[Input]) -> Iterable[Sample]:
+    """Samples of `module:function`: it gives an iterable of dictionaries, or of arrays for a model of one input."""
     module, _, name = source.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -234,7 +232,7 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
     return _samples(samples, inputs, source)
 
 
-def _samples(samples: Iterable[Any], inputs: Sequence[Input], source: str) -> Iterator[Mapping[str, Array]]:
+def _samples(samples: Iterable[Any], inputs: Sequence[Input], source: str) -> Iterator[Sample]:
     rest = iter(samples)
     while True:
         with _blamed(source):
@@ -242,7 +240,8 @@ def _samples(samples: Iterable[Any], inputs: Sequence[Input], source: str) -> It
                 one = next(rest)
             except StopIteration:
                 return
-        yield one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
+        is_named = isinstance(one, Mapping)
+        yield Sample(one if is_named else {_only(inputs, f"'{source}'").name: np.asarray(one)})
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""What models are fed, and what they are judged by: samples, images, labels, metrics."""
