@@ -10,6 +10,7 @@ from qdialect import __version__
 from qdialect.cli.conflicts import note_unused, refuse_conflicts
 from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
 from qdialect.compiler.options import (
+    ACCURACY,
     ALGORITHMS,
     CALIBRATION,
     IMAGES,
@@ -17,6 +18,7 @@ from qdialect.compiler.options import (
     RESULT,
     Calibration,
     ImageOptions,
+    LabelOptions,
     Options,
     flag,
 )
@@ -111,7 +113,7 @@ _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json] [options of compile]\n       %(prog)s ID",
-    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--weights] [--json] [options of images]",
+    "compare": "%(prog)s A.onnx B.onnx --data DATA [--labels L] [--layers] [--weights] [--json] [options of images]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
 }
@@ -137,7 +139,7 @@ def _add_option(parser: Group, one: Field[Any]) -> None:
     parser.add_argument(flag(one), **extra)
 
 
-def _add_options(parser: Group, kind: type[Options | ImageOptions], group: str) -> None:
+def _add_options(parser: Group, kind: type[Options | ImageOptions | LabelOptions], group: str) -> None:
     for one in fields(kind):
         if one.metadata["group"] == group:
             _add_option(parser, one)
@@ -190,6 +192,10 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
 
 def _add_images(parser: argparse.ArgumentParser) -> None:
     _add_options(parser.add_argument_group(IMAGES), ImageOptions, IMAGES)
+
+
+def _add_accuracy(parser: argparse.ArgumentParser) -> None:
+    _add_options(parser.add_argument_group(ACCURACY), LabelOptions, ACCURACY)
 
 
 def _add_result(group: Group) -> None:
@@ -260,6 +266,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", metavar="DATA", required=True, action=_Append, default=(), help=_DATA)
     _add_images(parser)
+    _add_accuracy(parser)
     parser.add_argument(
         "--layers", action="store_true", help="compare every tensor whose name both models have"
     )
@@ -280,6 +287,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         "--data", metavar="DATA", action=_Append, default=(), help=f"{_DATA} (default: random numbers)"
     )
     _add_images(parser)
+    _add_accuracy(parser)
     threads = "threads within an operator, 0 for all cores (default: %(default)s)"
     parser.add_argument("--threads", type=_threads, default=1, metavar="N", help=threads)
     batch = "batch size, if the model's first axis is open"

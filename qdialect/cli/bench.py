@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,9 @@ from qdialect.cli.status import DONE
 from qdialect.compiler.options import ImageOptions, options_of
 
 if TYPE_CHECKING:
+    from qdialect.data.metrics import Score
     from qdialect.data.preprocessing import Preprocessing
+    from qdialect.data.record import Record
     from qdialect.measuring.profiling import NodeTime
     from qdialect.measuring.timing import Latency
 
@@ -30,12 +32,15 @@ def run(arguments: argparse.Namespace) -> int:
         from qdialect.measuring.timing import measure, verdict
 
         images, record = given(options_of(ImageOptions, arguments)), Record()
+        scores: list[Score] = []
         with progress() as show:
+            if arguments.labels is not None:
+                scores = _scores(paths, arguments, images, record, show)
             measured = measure(
                 paths,
                 data=arguments.data,
                 images=images,
-                record=record,
+                record=Record() if scores else record,
                 threads=arguments.threads,
                 batch=arguments.batch,
                 show=show,
@@ -48,13 +53,43 @@ def run(arguments: argparse.Namespace) -> int:
         layers = {path: [one.as_json() for one in rows] for path, rows in profiles.items()}
         latencies = [one.as_json() for one in measured]
         said = {"threads": arguments.threads, "batch": arguments.batch, "verdict": verdict(measured)}
+        if scores:
+            each = zip(arguments.models, scores, strict=True)
+            said |= {"accuracy": [{"model": model, **score.as_json()} for model, score in each]}
         said |= {"data": record.line()} if record.line() else {}
         print(json.dumps({"models": latencies, **said} | ({"profile": layers} if layers else {}), indent=2))
         return DONE
     lines = [line for path, rows in profiles.items() for line in (path, *_profile(rows), "")]
-    lines += [*_latencies(measured, arguments), *([record.line()] if record.line() else [])]
-    print("\n".join([*lines, *([f"verdict: {text}"] if (text := verdict(measured)) else [])]))
+    by_model = dict(zip(arguments.models, scores, strict=True)) if scores else {}
+    lines += [*_latencies(measured, arguments, by_model), *([record.line()] if record.line() else [])]
+    lines += [] if scores else record.offer()
+    text = "; ".join(one for one in (*_changes(scores, record.what), verdict(measured)) if one)
+    print("\n".join([*lines, *([f"verdict: {text}"] if text else [])]))
     return DONE
+
+
+def _scores(
+    paths: Sequence[str],
+    arguments: argparse.Namespace,
+    images: "Preprocessing | None",
+    record: "Record",
+    show: Callable[[str], None],
+) -> "list[Score]":
+    from qdialect.measuring.accuracy import measure_accuracy
+
+    labels, metric, threads = arguments.labels, arguments.metric, arguments.threads
+    return measure_accuracy(
+        paths, arguments.data, labels, metric, images=images, record=record, threads=threads, show=show
+    )
+
+
+def _changes(scores: "Sequence[Score]", what: str) -> list[str]:
+    """The score of the only model, or what each becomes of the first."""
+    from qdialect.data.metrics import change_text, score_text
+
+    if len(scores) == 1:
+        return [score_text(scores[0], what)]
+    return [change_text(scores[0], one, what) for one in scores[1:]]
 
 
 def _profiles(
@@ -76,16 +111,21 @@ def _profiles(
     }
 
 
-def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) -> list[str]:
+def _latencies(
+    latencies: "Sequence[Latency]", arguments: argparse.Namespace, scores: "Mapping[str, Score]"
+) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("model", "runs in", "median ms", "10 to 90 %", "rounds", "against the first")
     ]
+    rows[0] += tuple({one.metric for one in scores.values()})
     first: Mapping[str, Latency] = {one.engine: one for one in reversed(latencies)}
     for one in latencies:
         low, high = one.spread
         ratio = "" if one is first[one.engine] else f"{first[one.engine].median / one.median:.2f}x"
         spread = f"{1e3 * low:.3f} to {1e3 * high:.3f}"
         rows.append((one.model, one.engine, f"{1e3 * one.median:.3f}", spread, f"{len(one.seconds)}", ratio))
+        if scores:  # they are onnxruntime's
+            rows[-1] += (str(scores[one.model]) if one.engine.startswith("onnxruntime") else "",)
     threads = f"{arguments.threads} thread{'' if arguments.threads == 1 else 's'}"
     said = [threads if arguments.threads else "all cores"]
     said += [f"batch {arguments.batch}"] if arguments.batch else []

@@ -26,7 +26,15 @@ def run(arguments: argparse.Namespace) -> int:
 
         with progress() as show:
             images, layers = given(options_of(ImageOptions, arguments)), None
-            comparison = compare(reference, other, arguments.data, images=images, show=show)
+            comparison = compare(
+                reference,
+                other,
+                arguments.data,
+                images=images,
+                labels=arguments.labels,
+                metric=arguments.metric,
+                show=show,
+            )
             if arguments.layers:
                 layers = compare_layers(reference, other, arguments.data, images=images, show=show)
             weights = compare_weights(reference, other) if arguments.weights else None
@@ -37,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return DONE
     lines = [*([*_layers(layers), ""] if layers else []), *([*_weights(weights), ""] if weights else [])]
-    lines += _outputs(comparison)
+    lines += [*_outputs(comparison), *([] if arguments.labels else comparison.record.offer())]
     lines += [f"layers: {layers.verdict()}"] if layers else []
     lines += [f"weights: {weights.verdict()}"] if weights else []
     print("\n".join([*lines, f"verdict: {comparison.verdict()}"]))

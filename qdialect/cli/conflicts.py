@@ -37,6 +37,10 @@ def _has_no_data(parsed: argparse.Namespace) -> bool:
     return not parsed.data
 
 
+def _has_no_labels(parsed: argparse.Namespace) -> bool:
+    return parsed.labels is None
+
+
 def _has_no_samples(parsed: argparse.Namespace) -> bool:
     return not (parsed.data or parsed.random)
 
@@ -56,10 +60,16 @@ def _is_upstream(parsed: argparse.Namespace) -> bool:
 NO_MODEL = Conflict(
     _is_upstream, ("external_data",), "the output is no ONNX model, which has tensors in a file of their own"
 )
-NO_IMAGES = Conflict(_has_no_data, IMAGE_OPTIONS, "without --data there are no samples that this applies to")
+NO_IMAGES = Conflict(
+    _has_no_data,
+    (*IMAGE_OPTIONS, "labels"),
+    "without --data there are no samples that this applies to",
+)
+NO_LABELS = Conflict(_has_no_labels, ("metric",), "without --labels there is nothing to measure by")
 CONFLICTS = {
     "compile": (NO_IMAGES, NO_MODEL),
-    "bench": (NO_IMAGES,),
+    "bench": (NO_IMAGES, NO_LABELS),
+    "compare": (NO_LABELS,),
     "quantize": (
         Conflict(_is_random, ("data", "profiles"), "--random takes the place of --data and --profile"),
         Conflict(

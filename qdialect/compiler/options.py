@@ -25,13 +25,13 @@ UPSTREAM_FORMS = ("linalg", "tosa")
 """Forms of targets that take dialects of upstream MLIR instead of ONNX."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
-IMAGES = "images of --data"
+IMAGES, ACCURACY = "images of --data", "accuracy"
 CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: the best on held-out samples)"
 """Headings of options in `--help`."""
 CALLER = "the caller"
 """Pseudo heading of options that exist in Python only."""
 
-OptionsT = TypeVar("OptionsT", bound="Options | ImageOptions")
+OptionsT = TypeVar("OptionsT", bound="Options | ImageOptions | LabelOptions")
 ModelT = TypeVar("ModelT", contravariant=True)
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -190,6 +190,23 @@ class ImageOptions:
         IMAGES, "layout of images (default: from the model's input shape)", choices=("NCHW", "NHWC")
     )
     bgr: bool = _option(IMAGES, "channels in the order blue, green, red", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelOptions:
+    """What the outputs are judged by: `qdialect.data.labels` and `qdialect.data.metrics`."""
+
+    labels: "str | Sequence[object] | Array | None" = _option(
+        ACCURACY,
+        "what the model should answer: folders (the class folders of --data, sorted by name), FILE.npy in the order of"
+        " the data, key:NAME of .npz data, or FILE.csv with lines FILE,LABEL",
+        metavar="L",
+    )
+    metric: str | None = _option(
+        ACCURACY,
+        "top1, top5, mse, psnr, cosine, miou, map, or module:function(outputs, labels) (default: top1)",
+        metavar="M",
+    )
 
 
 IMAGE_OPTIONS = tuple(one.name for one in fields(ImageOptions))

@@ -183,6 +183,8 @@ def _folder(path: Path, inputs: Sequence[Input], images: Preprocessing, record: 
         raise UserError(f"there is no data in folder '{path}'", f"give {KINDS_OF_DATA}")
     if not any(p.suffix.lower() in IMAGE_ENDINGS for p in known):
         _check_is_plain(images, str(path))
+    within = [p.relative_to(path).parts for p in known if p.suffix.lower() in IMAGE_ENDINGS]
+    record.class_folders |= {parts[0] for parts in within if len(parts) > 1}
     record.hidden += hidden
     record.unknown += sum(one.suffix.lower() != ".pb" for one in files) - len(known)
     for one in known:

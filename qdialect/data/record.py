@@ -67,6 +67,8 @@ class Record:
     """Images by how they were decoded."""
     arrays: int = 0
     """Files of arrays, which have no preprocessing."""
+    class_folders: set[str] = field(default_factory=set[str])
+    """Names of the subfolders that hold images."""
     resized: int = 0
     stretched: int = 0
     """Images whose sides have another ratio than before."""
@@ -107,6 +109,17 @@ class Record:
         """Count a sample before it takes the types of the inputs."""
         real = [one.name for one in inputs if one.dtype.kind == "f" and one.name in sample]
         self.in_bytes.update(name for name in real if sample[name].dtype == np.uint8)
+
+    @property
+    def what(self) -> str:
+        """`images` or `samples`."""
+        return "images" if self.preprocessing is not None and not self.arrays else "samples"
+
+    def offer(self) -> list[str]:
+        """A line if the data has class folders."""
+        if len(self.class_folders) < 2:
+            return []
+        return [f"labels: {len(self.class_folders)} class folders; --labels folders measures top-1 by them"]
 
     def line(self) -> str:
         """What the model saw; empty if it saw nothing."""

@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from qdialect.data.labels import Labels
+from qdialect.data.metrics import Evaluation, Metric, Score, change_text, metric_maker
 from qdialect.data.preprocessing import Preprocessing
+from qdialect.data.reading import paths_of
 from qdialect.data.record import Record
 from qdialect.errors import UserError
 from qdialect.measuring.runner import Runner, paired_outputs, preprocessing_of, translate
@@ -115,6 +118,8 @@ class Comparison:
     """Differences by row of `ROW_TITLES`, without rows that onnxruntime cannot run; outputs in A's order."""
     record: Record = field(default_factory=Record)
     """What was read of the data."""
+    scores: tuple[Score, Score] | None = None
+    """Of A and of B as they run; None without labels."""
 
     def worst(self, row: str) -> Difference:
         """The output with the least signal to noise."""
@@ -130,11 +135,19 @@ class Comparison:
             | {row: rows[k].as_json() for row, rows in self.differences.items() if row != AS_IT_RUNS}
             for k, one in enumerate(self.differences[AS_IT_RUNS])
         ]
-        said = {"data": self.record.line(), "verdict": self.verdict()}
+        said: dict[str, Any] = {"data": self.record.line(), "verdict": self.verdict()}
+        if self.scores is not None:
+            before, after = self.scores
+            said = {"accuracy": {"a": before.as_json(), "b": after.as_json()}} | said
         return {"batches": self.batches, "outputs": outputs, **said}
 
     def verdict(self) -> str:
-        """One sentence: how close B is to A, and the cause of the difference."""
+        """One sentence: how right both are, with labels, how close B is to A, and the cause of the difference."""
+        if self.scores is None:
+            return self._closeness()
+        return f"{change_text(*self.scores, self.record.what)}; {self._closeness()}"
+
+    def _closeness(self) -> str:
         runs, changed = self.worst(AS_IT_RUNS), self.worst(OPTIMIZATION_OFF)
         if self.is_identical(AS_IT_RUNS) and self.is_identical(OPTIMIZATION_OFF):
             return "identical: every output has the same numbers, with onnxruntime's optimizer and without"
@@ -170,11 +183,14 @@ def compare(
     data: str | Sequence[str],
     *,
     images: Preprocessing | None = None,
+    labels: str | None = None,
+    metric: str | None = None,
     show: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """
     Run two model files on the batches of `data` (see `data.reading.load_data`), each with and without onnxruntime's
-    optimizer. images: how they become inputs; None: as a file states it. show: progress callback.
+    optimizer. images: how they become inputs; None: as a file states it. labels: as `data.labels.Labels` takes them, to
+    measure both as they run by `metric`, a name that `data.metrics.metric_maker` takes. show: progress callback.
 
     Raises UserError if a file cannot be loaded or run, the models have other inputs or outputs, or the data does not
     fit.
@@ -191,13 +207,26 @@ def compare(
     count = 0
     record = Record()
     preprocessing = preprocessing_of(images, [base, runners[OPTIMIZATION_OFF]], record)
-    for count, feeds in enumerate(base.feeds(data, preprocessing, record), 1):
+    wanted_labels = None if labels is None else Labels(labels, paths_of(data))
+    make: Callable[[], Metric] = metric_maker(metric)
+    evaluations = {row: Evaluation(make()) for row in (REFERENCE_AS_IT_RUNS, AS_IT_RUNS)}
+    read = base.labelled(data, preprocessing, record, wanted_labels)
+    for count, (feeds, right) in enumerate(read, 1):
         show(f"batch {count}")
         wanted = base.run(feeds)
+        if right is not None and REFERENCE_AS_IT_RUNS not in runners:
+            evaluations[REFERENCE_AS_IT_RUNS].add(base.real_outputs(wanted), right)
         for row in rows:
             runner = runners[row]
             got = runner.run(translate(feeds, base, runner))
+            if right is not None and row in evaluations:
+                evaluations[row].add(runner.real_outputs(got), right)
             pairs = paired_outputs(base, wanted, runner, got)
             for one, (a, b) in zip(differences[row], pairs, strict=True):
                 one.add(a, b)
-    return Comparison(count, differences, record)
+    scores = (
+        None
+        if labels is None
+        else (evaluations[REFERENCE_AS_IT_RUNS].score(), evaluations[AS_IT_RUNS].score())
+    )
+    return Comparison(count, differences, record, scores)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from qdialect.data.labels import Labels, labelled
 from qdialect.data.preprocessing import KEY, PLAIN, Preprocessing, from_text
 from qdialect.data.reading import Sample, checked, load_data
 from qdialect.data.record import Record
@@ -65,15 +66,42 @@ class Runner:
 
         Raises UserError for wrong keys, shapes or types, NaN, infinity, or no sample.
         """
-        empty, record = True, record or Record()
+        return (feed for feed, _ in self.labelled(source, images, record or Record(), None))
+
+    def labelled(
+        self, source: str | Sequence[str], images: Preprocessing, record: Record, labels: Labels | None
+    ) -> Iterator[tuple[Arrays, Sequence[Any] | Array | None]]:
+        """The batches of data as `feeds`, each with the labels of its samples. Raises UserError as `Labels.of` too."""
+        empty = True
         for sample in load_data(source, [self._real(one) for one in self.inputs], images, record):
-            for feed in self.cut(sample, record):
+            feeds = self._cut(sample, record)
+            pairs = (
+                ((feed, None) for feed in feeds)
+                if labels is None
+                else labelled(sample, feeds, self.inputs, labels)
+            )
+            for pair in pairs:
                 empty = False
-                yield feed
+                yield pair
         if empty:
             raise UserError("the data is empty", "give at least one sample")
+        if labels is not None:
+            labels.finish()
 
-    def cut(self, sample: Sample, record: Record) -> Iterator[Arrays]:
+    def real_outputs(self, outputs: Sequence[Any]) -> dict[str, Array]:
+        """Outputs by name as real numbers. Raises UserError for one that is no tensor of numbers."""
+        real: dict[str, Array] = {}
+        for name, one in zip(self.outputs, outputs, strict=True):
+            array, known = np.asarray(one), self.interface.get(name)
+            if array.dtype.kind in "OUS":
+                raise UserError(
+                    f"output '{name}' is not a numeric tensor", "measure models with numeric outputs"
+                )
+            is_stored = known is not None and array.dtype.kind in "iu"
+            real[name] = known.dequantize(array) if known is not None and is_stored else array
+        return real
+
+    def _cut(self, sample: Sample, record: Record) -> Iterator[Arrays]:
         """The batches of one sample."""
         arrays = sample.arrays
         real = [one for one in self.inputs if self._is_real(arrays, one)]

@@ -64,8 +64,9 @@ def test_models_side_by_side(folder: Path, capfd: pytest.CaptureFixture[str]):
 
 def test_one_model_has_no_verdict(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert main(["bench", "free.onnx", "--batch", "4", "--data", "x.npz", "--threads", "2"]) == 0
-    *_, said = capfd.readouterr().out.splitlines()
+    *_, said, data = capfd.readouterr().out.splitlines()
     assert said == "2 threads, batch 4, x.npz"
+    assert data.startswith("data: 5 samples of 1 file; 'x' in ")
 
 
 def test_a_profile_has_every_node(folder: Path, capfd: pytest.CaptureFixture[str]):

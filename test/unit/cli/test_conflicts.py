@@ -24,7 +24,7 @@ SAMPLES = {
     "--decompose": "Gemm", "--keep-float": "a", "--batch": "2", "--sizes": "n=3", "--data": "x.npz",
     "--report": "r.json", "--check-numerics": "", "--profile": "p", "--save-profile": "q", "--memory": "2M",
     "--state": "h=g", "--workers": "2", "--scheduler": "host:1", "--mean": "0.5", "--std": "0.2", "--layout": "NHWC",
-    "--preprocess": "tf", "--resize": "256", "--crop": "224",
+    "--labels": "folders", "--metric": "top5", "--preprocess": "tf", "--resize": "256", "--crop": "224",
     "--range": "mse", "--rounding": "gptq", "--weights": "int4", "--max-drop": "30dB", "--threads": "2", "--runs": "3",
 }  # fmt: skip
 """A value of each option that takes one, other than its default."""
@@ -96,6 +96,8 @@ def test_every_pair_of_options_acts_or_is_refused_in_one_line(
         ]
         if "--random" in names and "--data" not in names:
             rest = [w for w in rest if w not in ("--data", "x.npz")]
+        if "--metric" in names and "--labels" not in names:
+            said += ["--labels", "folders"]
         if command == "targets" and "--calibrate" not in names:
             said += ["--calibrate"]
         if command == "targets":

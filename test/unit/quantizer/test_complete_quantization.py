@@ -216,7 +216,7 @@ def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArra
     done = qdialect.to_model(qdialect.compile(export, data=samples, form="qdq").module).SerializeToString()
     again = qdialect.compile(done, data=samples)
     assert (
-        again.completion
+        again.completion.splitlines()[0]
         == "data: no further tensor is quantized, since no op in float would be faster in integers"
     )
 
