@@ -70,19 +70,19 @@ def answer(ask: Callable[P, T | Blocked], *arguments: P.args, **named: P.kwargs)
 
 
 UNKNOWN_RANK = Blocked(
-    "unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model"
+    "unknown-shape", "the operand's rank is not known", "run ONNX shape inference on the model"
 )
 
 # Reasons shared by several rules, so that all report them in the same words.
 ACTIVATION_PER_AXIS = Blocked("activation-per-axis", "an activation has a scale for each channel")
 BIAS_BY_ROW = Blocked("bias-shape", "the bias differs by row")
-CLIP_PER_AXIS = Blocked("clip-per-axis", "Clip has one bound, on integers it would differ by channel")
-COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
-COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+CLIP_PER_AXIS = Blocked("activation-per-axis", "Clip has one bound, on integers it would differ by channel")
+COMPUTED_BIAS = Blocked("computed-parameter", "the bias is computed at run time")
+COMPUTED_BOUND = Blocked("computed-parameter", "a bound of Clip is computed", "give Clip constant bounds")
 COMPUTED_PADS = Blocked("computed-parameter", "the pads are computed")
-COMPUTED_PAD_VALUE = Blocked("computed-pad-value", "the value that Pad inserts is computed at run time")
-COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
-FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
+COMPUTED_PAD_VALUE = Blocked("computed-parameter", "the value that Pad inserts is computed at run time")
+COMPUTED_WEIGHT = Blocked("computed-parameter", "the weight is computed at run time")
+FLOAT_BIAS = Blocked("bias-scale", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
 FLOAT_SUMS = Blocked(
     "float-sums", "dynamically quantized values: the target is faster in float, or computes in float"
 )
@@ -91,19 +91,17 @@ UNREAD_SUMS = Blocked(
     "the activation is quantized at run time, which the target does not read, so the op computes in float",
     "quantize the float model with `qdialect quantize --data`",
 )
-GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
-GROUPED = Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
+GEMM_FORM = Blocked("product-form", "Gemm transposes its activation, or scales its product or its bias")
+GROUPED = Blocked("float-result", "no integer kernel with a float result is faster on groups of channels")
 INEXACT_ARITHMETIC = Blocked(
     "inexact-arithmetic",
     "the arithmetic may round ties differently than a cast",
     "scale by a power of two, or allow --exactness close",
 )
-NO_ROUND_TRIP = Blocked("wide-storage", "float does not represent every stored integer exactly")
+NO_ROUND_TRIP = Blocked("other-type", "float does not represent every stored integer exactly")
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
-OTHER_OPERAND = Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")
-OTHER_REGION = Blocked("other-region", "the quantize is in a subgraph, its operand outside")
-PAD_VALUE_PER_AXIS = Blocked(
-    "pad-value-per-axis", "Pad has one value, stored as a different integer in each channel"
-)
+OTHER_OPERAND = Blocked("float-operand", "another operand is not quantized", "quantize every operand alike")
+OTHER_REGION = Blocked("sides-differ", "the quantize is in a subgraph, its operand outside")
+PAD_VALUE_PER_AXIS = Blocked("zero-point", "Pad has one value, stored as a different integer in each channel")
 SCALE_VALUE = Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
 UNKNOWN_STORAGE = Blocked("storage-type", "the storage type is not known")

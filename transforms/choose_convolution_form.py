@@ -59,9 +59,9 @@ from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SOME_IMAGES, SPREADING, SUM
 
-STORAGE = Blocked("storage", "an operand or the result is not 8-bit, as the measured kernels require")
-COMPUTED_WEIGHT = Blocked(
-    "computed-weight", "the weight, or a bias that is repeated, is computed at run time"
+STORAGE = Blocked("no-costs", "an operand or the result is not 8-bit, as the measured kernels require")
+COMPUTED_CONSTANT = Blocked(
+    "computed-parameter", "the weight, or a bias that is repeated, is computed at run time"
 )
 KERNELS = {"product": PRODUCT, "sum": SUM}
 NAMES = (*dict(FORMS), "phases", *KERNELS)
@@ -105,7 +105,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return STORAGE
         if y is not None and window.gathers and bias is not None and quantized_of(bias.type) is None:
             return Blocked(
-                "float-bias", "the bias is float, which no integer kernel takes", "run rescale-bias"
+                "bias-scale", "the bias is float, which no integer kernel takes", "run rescale-bias"
             )
         geometry = unblocked(window.geometry(op))
         some = 1 if y is not None else SOME_IMAGES
@@ -171,7 +171,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if taken + step.saves >= now:
             unsure = f", and {step.saves / 1e3:.1f} us have to be gained" if taken < now else ""
             return Blocked(
-                "float-is-faster",
+                "float-faster",
                 f"as a convolution it would take {taken / 1e3:.1f} us, transposed in float {now / 1e3:.1f} us{unsure}",
             )
         return Plan(taken, (step, *plan.steps))
@@ -181,7 +181,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
     ) -> Blocked | None:
         bias, copies = op.input(2), any(step.copies > 1 for step in steps)
         if constant(op.operands[1]) is None or (copies and bias is not None and constant(bias) is None):
-            return COMPUTED_WEIGHT
+            return COMPUTED_CONSTANT
         nodes = ImageNodes(op)
         left = written(op, window.gathering or op.op_type, steps, nodes)
         self._planned[left] = steps[-1].after.kernels
@@ -192,7 +192,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if spec.geometry.groups > 1:
             return GROUPED
         if constant(op.operands[1]) is None:
-            return COMPUTED_WEIGHT
+            return COMPUTED_CONSTANT
         blocked = product_guard(op, spec, self._target)
         cheapest, times = float_kernel(spec, self._target.costs)
         kernel = KERNELS.get(self._form, cheapest)
@@ -203,7 +203,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if kernel == SUM:
             return self._sum.rewrite(op, rewriter)
         said = "with this number of channels the convolution is as fast in float"
-        return Blocked("float-is-faster", said, expected=times)
+        return Blocked("float-faster", said, expected=times)
 
 
 def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:

@@ -47,7 +47,7 @@ from qdialect.targets import Target
 MOVES = "Transpose"
 """Key of the costs per element: moved in a block, and moved singly."""
 Groups = tuple[tuple[int, ...], ...]
-OPEN_SIZES = Blocked("open-sizes", "more than one size is unknown, and Reshape infers only one")
+OPEN_SIZES = Blocked("open-size", "more than one size is unknown, and Reshape infers only one")
 
 
 def moves_one_axis(order: Sequence[int]) -> bool:
@@ -99,7 +99,7 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
         if turned == sorted(turned):
             return None  # a Reshape: `fold-layout`
         if not moves_one_axis(turned):
-            return Blocked("several-moves", "the Transpose permutes more than two blocks of axes")
+            return Blocked("axes-change-places", "the Transpose permutes more than two blocks of axes")
         if shape.count(DYNAMIC) > 1:
             return OPEN_SIZES
         if not self._pays(groups, shape):

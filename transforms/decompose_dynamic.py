@@ -156,10 +156,10 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         weight, zero = constant_array(user.operands[1]), user.input(3)
         zeros = np.zeros((), np.int8) if zero is None else constant_array(zero)
         if weight is None or zeros is None:
-            return Blocked("computed-weight", "the weight is computed, or a zero point of it")
+            return Blocked("computed-parameter", "the weight is computed, or a zero point of it")
         if zeros.ndim > 1:
             if not np.array_equal(np.broadcast_to(zeros, weight.shape), np.zeros(weight.shape)):
-                return Blocked("weight-zero-points", "the weight has a zero point for each of several axes")
+                return Blocked("zero-point", "the weight has a zero point for each of several axes")
             zeros = np.zeros((), zeros.dtype)
         axis = LINEAR["", promise.name].output_axis(user, weight.ndim)
         product = _Product(user, promise.name, conversions, weight, zeros, axis)

@@ -123,12 +123,12 @@ class FoldBehind(OnTrait[Affine]):
             return None
         above = onnx_op(value.owner)
         if above.parent is not op.parent:
-            return Blocked("other-region", "the linear op stands outside of the subgraph")
+            return Blocked("sides-differ", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
         if not linear.has_bias and not chain.map.is_scale and rank_of(above.operands[0]) == 1:
             return Blocked(
-                "vector-product", "onnxruntime does not load a vector's product followed by an Add"
+                "made-by-session", "onnxruntime does not load a vector's product followed by an Add"
             )
         shape, channels = static_shape(above.operands[1]), linear.output_channels(above)
         if shape is None or channels is None or len(shape) < 2:
@@ -182,11 +182,11 @@ class FoldInFront(OnTrait[Linear]):
         if not x.has_one_use():
             return SECOND_CONSUMER
         if ends_function(x):
-            return Blocked("part-of-function", "the operand is a product of computed values, as in Gelu")
+            return Blocked("made-by-session", "the operand is a product of computed values, as in Gelu")
         weight = constant(op.operands[1])
         if weight is None or quantized_of(op.operands[1].type) is not None:
             return Blocked(
-                "weight-quantized",
+                "unfoldable-factor",
                 "factors per input channel cannot be folded into scales per output channel",
             )
         channels = required(promise.output_channels(op), OTHER_AXIS)
@@ -195,7 +195,8 @@ class FoldInFront(OnTrait[Linear]):
         factors = unblocked(self._per_input(op, promise, array, chain.map))
         if border and (chain.map.factor == 0).any():
             return Blocked(
-                "zero-factor", "a channel with factor 0 equals its shift, which padding zeros would not get"
+                "unfoldable-factor",
+                "a channel with factor 0 equals its shift, which padding zeros would not get",
             )
         self._replace(op, promise, x.owner, chain, factors, old, border, rewriter)
         return None
@@ -266,7 +267,7 @@ class FoldAlone(OnTrait[Affine]):
             return None  # it has an integer kernel of its own
         shape = shape_of(op.results[0].type)
         if byte_type(source) is None:
-            return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
+            return Blocked("activation-per-axis", "the operand is not quantized per tensor in 8 bits")
         if (
             shape is None
             or len(shape) not in (3, 4)
@@ -274,7 +275,7 @@ class FoldAlone(OnTrait[Affine]):
             or shape[1] != chain.map.factor.size
             or 0 in shape
         ):
-            return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
+            return Blocked("unfoldable-factor", "no convolution of rank 3 or 4 has these channels")
         if not is_quantized_next(op.results[0]):
             return NOT_QUANTIZED
         self._replace(op, chain, shape, rewriter)
@@ -307,13 +308,13 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
         if map.is_shift and linear_of(source) is not None:
             return None  # a bias, which a zero point would round
         if not (map.factor > 0).all():
-            return Blocked("negative-factor", "a factor is not positive, so no scale can absorb it")
+            return Blocked("unfoldable-factor", "a factor is not positive, so no scale can absorb it")
         scales = folding.divided_scales(type.scales, map.factor)
         zeros = folding.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
-            return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
+            return Blocked("bound-outside", "a shift is larger than the storage range")
         if not np.isfinite(scales).all() or not (scales > 0).all():
-            return Blocked("scale-overflow", "a scale divided by its factor is beyond float32")
+            return Blocked("scale-value", "a scale divided by its factor is beyond float32")
         moved = type.replace(scales=scales, zero_points=zeros.astype(np.int32), axis=map.axis)
         cast = QuantizeOp(source, moved)
         cast.location = op.location

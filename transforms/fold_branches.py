@@ -39,12 +39,12 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
 OTHER_WINDOW = Blocked(
-    "other-window", "the convolutions differ in strides, groups or the pixels under their windows"
+    "window-form", "the convolutions differ in strides, groups or the pixels under their windows"
 )
 LEAST_RATIO = 34.0
 """Least signal to noise in dB of a summed weight in 8 bits; that of a single convolution is around 42."""
 MORE_PRODUCTS = Blocked(
-    "more-products", "one window that covers both convolutions needs more products than the two"
+    "does-not-pay", "one window that covers both convolutions needs more products than the two"
 )
 
 
@@ -81,7 +81,7 @@ class AddWeights(OnTrait[Adds]):
         ratio = numerics.rounding_ratio(total)
         if ratio < LEAST_RATIO:
             return Blocked(
-                "uneven-weights",
+                "does-not-pay",
                 f"in 8 bits the summed weight has only {ratio:.0f} dB: the weights of one convolution are much larger",
             )
         _replace(op, one, two, geometry, total, rewriter)

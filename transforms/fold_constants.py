@@ -96,7 +96,7 @@ class ComputeTable(OnTrait[TakesRows]):
         if element_of(computed.result.type) != Float32Type():
             return None
         if table.array().itemsize < BYTES or not op.operands[0].has_one_use():
-            return Blocked("table-grows", "a table of the results would be larger in the file")
+            return Blocked("too-large", "a table of the results would be larger in the file")
         nodes = Nodes(op)
         of: dict[SSAValue, SSAValue] = {op.results[0]: op.operands[0]}
         for one in computed.ops:

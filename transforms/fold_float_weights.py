@@ -188,7 +188,7 @@ class FoldFloatWeight(OnTrait[Linear]):
         """`Blocked` if a weight of that shape must not become float although it would pay."""
         if not _is_wide(op) and goes_into_quantize(op.results[0]):
             return Blocked(
-                "quantized-next", "a quantize follows, so onnxruntime would quantize a float weight again"
+                "made-by-session", "a quantize follows, so onnxruntime would quantize a float weight again"
             )
         if prod(shape) > self._elements and op not in self._affordable:
             return Blocked(

@@ -62,11 +62,11 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     chain, other, shape = unblocked(_chain(stored)), uniform_of(stored.type), shape_of(stored.type)
     if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
         return Blocked(
-            "few-elements", "the tensor is so small that removing the second quantize saves nothing"
+            "does-not-pay", "the tensor is so small that removing the second quantize saves nothing"
         )
     if other.scale > type.scale:
         return Blocked(
-            "finer-scale",
+            "other-parameters",
             "the last scale is smaller, so removing the first rounding would change elements by more than one step",
         )
     low, high = (
@@ -89,7 +89,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
         op = value.owner
         if isinstance(op, ConstantOp) or not isinstance(op, OnnxOp | QuantizeOp) or op.regions:
             return Blocked(
-                "not-computed", "the integers are a graph input, a result of a subgraph, or a constant"
+                "integers-used", "the integers are a graph input, a result of a subgraph, or a constant"
             )
         if chain and op.parent is not chain[0].parent:
             return OTHER_REGION
@@ -101,7 +101,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
             return chain
         if len(promise.operands(op)) != 1 or not promise.moves(op):
             return Blocked(
-                "several-parts", "the value is joined from several operands, or is clamped in between"
+                "other-parameters", "the value is joined from several operands, or is clamped in between"
             )
         value = promise.operand_values(op)[0]
 

@@ -77,16 +77,16 @@ class DropImpliedBound(OnOp[QuantizeOp]):
             return None
         low, high = stored_bounds(bounds, type)
         if (high != type.storage.high).any():
-            return Blocked("bound-within", f"a channel exceeds the upper bound {bounds[1]:g} of the clamp")
+            return Blocked("value-rounds", f"a channel exceeds the upper bound {bounds[1]:g} of the clamp")
         is_low = bool((low == type.storage.low).all())
         if not is_low and bounds[0] != 0:
-            return Blocked("bound-within", f"a channel goes below the lower bound {bounds[0]:g} of the clamp")
+            return Blocked("value-rounds", f"a channel goes below the lower bound {bounds[0]:g} of the clamp")
         if not value.has_one_use():
             return SECOND_CONSUMER
         if is_low:
             if above.operands[0].type != value.type:
                 return Blocked(
-                    "other-shape", "the result of the clamp has known sizes that its operand does not have"
+                    "invalid-op", "the result of the clamp has known sizes that its operand does not have"
                 )
             rewriter.replace(above, [], [above.operands[0]], is_same=False)
             return None
@@ -134,7 +134,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
             break
         if value.op.get_trait(Homogeneous) is None:
             return Blocked(
-                "not-homogeneous", f"{value.op.op_type} does not commute with a factor for each channel"
+                "unfoldable-factor", f"{value.op.op_type} does not commute with a factor for each channel"
             )
         between.insert(0, value.op)
         value = value.op.operands[0]
@@ -145,7 +145,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
         or rank is None
         or linear.result_axis not in (1, 1 - rank)
     ):
-        return Blocked("other-axis", "the scales do not run along the linear op's channels")
+        return Blocked("weight-axis", "the scales do not run along the linear op's channels")
     return Above(LinearTarget(value.op, linear, channels), between)
 
 
@@ -159,10 +159,10 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
             user = use.operation
             linear = user.get_trait(Linear)
             if linear is None or not isinstance(user, OnnxOp) or use.index != 0:
-                return Blocked("not-depthwise", "the consumer mixes channels or is not linear")
+                return Blocked("unfoldable-factor", "the consumer mixes channels or is not linear")
             outputs = linear.output_channels(user)
             if outputs is None or not linear.is_depthwise(user, channels):
-                return Blocked("not-depthwise", "the consumer sums over channels")
+                return Blocked("unfoldable-factor", "the consumer sums over channels")
             targets.append(LinearTarget(user, linear, outputs))
     return targets
 
@@ -173,7 +173,7 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
         return None
     last = above.between[-1].get_trait(Homogeneous) if above.between else None
     if last is None or not last.not_negative:
-        return Blocked("zero-points", "the channels have different zero points, and may be below zero")
+        return Blocked("zero-point", "the channels have different zero points, and may be below zero")
     rank = rank_of(op.operands[0])
     if rank is None or onnx_opset(op) < INTEGER_MIN_OPSET:
         return Blocked("opset", "the channels have different zero points, and Min takes no integers yet")
@@ -232,7 +232,7 @@ class FoldBelow(OnTrait[Linear]):
         if outputs is None or not promise.is_depthwise(op, type.scales.size):
             return None  # it sums over channels of different scales
         if np.unique(type.zero_points).size > 1:
-            return Blocked("zero-points", "the channels have different zero points, and kernels take one")
+            return Blocked("zero-point", "the channels have different zero points, and kernels take one")
         if not is_quantized_next(op.results[0]):
             return NOT_QUANTIZED
         scales = np.repeat(type.scales.astype(np.float64), outputs // type.scales.size)

@@ -78,7 +78,7 @@ class MergeZeroPoints(OnTrait[IntegerProduct]):
         merged = with_one_zero_point(weight, zeros)
         if merged is None:
             return Blocked(
-                "weight-zero-points",
+                "zero-point",
                 "the zero points of the weight differ too much for one common zero point",
             )
         nodes, inputs = Nodes(), list(op.inputs)

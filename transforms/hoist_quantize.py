@@ -27,7 +27,7 @@ from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import rank_of
-from qdialect.patterns.cast_normal_form import OTHER_TYPE, Hoisting
+from qdialect.patterns.cast_normal_form import OTHER_RESULT_TYPE, Hoisting
 from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.fold_local_constants import QuantizeConstant, ReadConstant, RequantizeConstant
 from qdialect.patterns.region_casts import HoistAcross
@@ -101,7 +101,7 @@ class HoistQuantize(OnOp[QuantizeOp]):
         moved = unblocked(self._hoisting.above(below, promise, types))
         unread = any(value.first_use is None for value in promise.result_values(below))
         if unread and promise.forward(below, moved) != types:
-            return OTHER_TYPE
+            return OTHER_RESULT_TYPE
         _rebuild(below, promise, types, moved, rewriter)
         return None
 
@@ -134,7 +134,7 @@ class HoistStorage(OnOp[StorageCastOp]):
         types = unblocked(_read_types(promise.result_values(below)))
         moved = unblocked(promise.backward(below, types))
         if len(types) > 1 and promise.forward(below, moved) != types:
-            return OTHER_TYPE
+            return OTHER_RESULT_TYPE
         _rebuild(below, promise, types, moved, rewriter, StorageCastOp)
         return None
 
@@ -148,7 +148,7 @@ def _read_types(values: Sequence[SSAValue]) -> list[UniformType] | Blocked:
             return Blocked("second-consumer", "the integers have a second consumer")
         read = {quantized_of(user.results[0].type) for user in users}
         if len(read) > 1:
-            return Blocked("two-readings", "the integers are read as two types")
+            return Blocked("other-parameters", "the integers are read as two types")
         types += read or {None}
     known = [type for type in types if type is not None]
     return [type or known[0] for type in types]

@@ -25,12 +25,12 @@ from qdialect.rewriting.uses import quantized_uses
 
 LEAST_WIDTH = 8
 """Fewest bits of integer inputs and outputs: no runtime copies narrower ones to an output."""
-NOT_QUANTIZED = Blocked(
-    "float-input",
+UNQUANTIZED_INPUT = Blocked(
+    "float-interface",
     "not every consumer quantizes the input with the same parameters in 8 bits or more, so it stays float",
 )
-NOT_DEQUANTIZED = Blocked(
-    "float-output", "the output is not the result of a dequantize of 8 bits or more, so it stays float"
+FLOAT_OUTPUT = Blocked(
+    "float-interface", "the output is not the result of a dequantize of 8 bits or more, so it stays float"
 )
 
 
@@ -51,7 +51,7 @@ def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
         rewriter.insert_at_start(block, [read])
         for cast in casts:
             rewriter.replace(cast, [], read.results)
-    return None if every else NOT_QUANTIZED
+    return None if every else UNQUANTIZED_INPUT
 
 
 def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
@@ -67,7 +67,7 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
         integers.location = location("")
         rewriter.insert_before(end, [integers])
         rewriter.set_operand(end, k, integers.results[0])
-    return None if every else NOT_DEQUANTIZED
+    return None if every else FLOAT_OUTPUT
 
 
 class IntegerIoPass(Pass):

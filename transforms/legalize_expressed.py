@@ -69,19 +69,19 @@ class ComputeInF32(OnOp[OnnxOp]):
         if not quantized:
             return None
         if any(t.blocks for t in quantized):
-            return Blocked("blocks", "no integer kernel takes a scale for each block")
+            return Blocked("block-scales", "no integer kernel takes a scale for each block")
         if any(quantized_of(r.type) is None for r in op.results):
             return Blocked(
                 "float-result", "the result is in half precision, integer kernels return f32", "quantize it"
             )
         if any(uniform_of(r.type).storage.width > BYTE_BITS for r in op.results):
             return Blocked(
-                "fine-result",
+                "storage-type",
                 "rounding to half precision spans several steps of this type, so f32 would give another result",
             )
         if any(isinstance(element_of(v.type), AnyElementType) for v in op.operands):
             return Blocked(
-                "unknown-type",
+                "unknown-shape",
                 "the element type of an operand is not known, and may be half precision",
                 "run ONNX shape inference on the model",
             )

@@ -48,7 +48,7 @@ class RetypeOperand(OnTrait[Linear], ForTarget):
             return chain
         sizes = [size for size in (shape_of(op.operands[1].type) or ())[-2:] if size != DYNAMIC]
         if not sizes or min(sizes) % TILE:
-            return Blocked("no-tiles", f"the smaller axis of the operand is not a multiple of {TILE}")
+            return Blocked("does-not-pay", f"the smaller axis of the operand is not a multiple of {TILE}")
         rewriter.replace(chain[-1], retyped(chain, new))
         return None
 

@@ -301,7 +301,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         """The activation, quantized at run time by `source`, quantized again."""
         x, zero = op.operands[0], op.input(2)
         if zero is None or zero is not source.results[2]:
-            return Blocked("other-zero-point", "the zero point differs from that of the quantize")
+            return Blocked("invalid-parameters", "the zero point differs from that of the quantize")
         if not self._pays(op):
             return None
         nodes, int8 = Nodes(op), BY_NUMPY[NUMPY[wanted]].attribute

@@ -98,7 +98,7 @@ class DropZeroPoint(OnTrait[Linear]):
             return None
         if self._target.sums_skip_rounding and promise.has_bias and _goes_into_sum(op):
             return Blocked(
-                "sum-skips-rounding",
+                "zero-point",
                 f"{self._target.name} would add another branch to the result before it is rounded",
                 "quantize the weights symmetrically",
             )
@@ -122,7 +122,7 @@ class DropZeroPoint(OnTrait[Linear]):
         """The inputs that need a copy, or `Blocked`."""
         if self._exact:
             return Blocked(
-                "summed-twice",
+                "beyond-i8",
                 "a second copy of an input would change the order of the float sums",
                 "use --exactness close",
             )
@@ -131,7 +131,7 @@ class DropZeroPoint(OnTrait[Linear]):
             return UNKNOWN_RANK
         if op.int_attr("group", 1) > 1:
             return Blocked(
-                "grouped",
+                "float-result",
                 "the convolution has groups, and a copied input channel would belong to another group",
             )
         if not x.is_per_tensor:

@@ -42,7 +42,7 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
 
 INT32 = BY_NUMPY["int32"].number
-UNKNOWN_COUNT = Blocked("unknown-sizes", "how many zero points there are is not known", "give --batch")
+UNKNOWN_COUNT = Blocked("unknown-shape", "how many zero points there are is not known", "give --batch")
 
 
 def _rebuilt(op: OnnxOp, inputs: dict[int, SSAValue | None]) -> OnnxOp:
@@ -105,12 +105,10 @@ class ExpandColumns(OnTrait[ZeroPoints], ForTarget):
         if prod(shape) == 1 or shape == wanted:
             return None
         if DYNAMIC in wanted:
-            return Blocked("unknown-sizes", "the number of matrices or columns is not known", "give --batch")
+            return Blocked("unknown-shape", "the number of matrices or columns is not known", "give --batch")
         pairs = zip(shape[::-1], wanted[::-1], strict=False)
         if len(shape) > len(wanted) or any(n not in (1, m) for n, m in pairs):
-            return Blocked(
-                "weight-zero-points", "there is not one zero point for each column", "check the model"
-            )
+            return Blocked("zero-point", "there is not one zero point for each column", "check the model")
         if (array := constant_array(value)) is not None:
             return nodes.constant(np.broadcast_to(array, wanted).copy(), name=wish(value))
         return nodes.add("Expand", [value, nodes.ints(wanted, "zero_points")], wanted)
@@ -136,9 +134,7 @@ class CorrectSum(OnTrait[IntegerProduct], ForTarget):
     def _convolution(self, op: OnnxOp, zero: SSAValue, rewriter: Rewriter) -> Blocked | None:
         shape = required(static_shape(op.operands[1]), UNKNOWN_RANK)
         if prod(static_shape(zero) or ()) != shape[0]:
-            return Blocked(
-                "weight-zero-points", "there is not one zero point for each channel", "check the model"
-            )
+            return Blocked("zero-point", "there is not one zero point for each channel", "check the model")
         groups = op.int_attr("group", 1)
         filters, nodes = 1 if groups == 1 else shape[0], Nodes(op)
         dtype = BY_ATTRIBUTE[known_element(op.operands[1].type)].dtype
@@ -163,7 +159,7 @@ class CorrectSum(OnTrait[IntegerProduct], ForTarget):
             return UNKNOWN_RANK
         inputs = weight[-2] if weight[-2] != DYNAMIC else x[-1]
         if inputs == DYNAMIC:
-            return Blocked("unknown-sizes", "the number of rows of the weight is not known", "give --batch")
+            return Blocked("unknown-shape", "the number of rows of the weight is not known", "give --batch")
         nodes = Nodes(op)
         dtype = BY_ATTRIBUTE[known_element(op.operands[0].type)].dtype
         ones = nodes.constant(np.ones((1, inputs), dtype), name="ones")

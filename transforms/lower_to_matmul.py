@@ -81,11 +81,11 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             return None
         if any(DYNAMIC in shape[step.axis :] for step in steps if step.axis < len(shape) - 2):
             return Blocked(
-                "dynamic-shape", "a size after the axis is unknown, so the axis cannot be moved to the end"
+                "open-size", "a size after the axis is unknown, so the axis cannot be moved to the end"
             )
         if _is_bytes(op) and not _are_exact(steps):
             return Blocked(
-                "rounded-sums",
+                "value-rounds",
                 "float32 rounds the sums, so after truncation to integers they may differ by a step",
             )
         if not self._pays(op, taps, shape, steps):

@@ -50,10 +50,10 @@ REST = "RunTimeProduct"
 """Key of what the costs of kernels leave out: packing the weight for each image, and leaving the cache."""
 FLOAT_BYTES = 4
 OTHER_PARAMETERS = Blocked(
-    "other-zero-point", "the zero point or the scale differs from that of the quantize"
+    "invalid-parameters", "the zero point or the scale differs from that of the quantize"
 )
 NO_RESCALE = Blocked(
-    "no-rescale", "no Cast to float32 and product with the scale of the quantize follow the sum"
+    "run-time-scale", "no Cast to float32 and product with the scale of the quantize follow the sum"
 )
 
 
@@ -96,9 +96,7 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
         weight, zero = required(constant_array(op.operands[1]), COMPUTED_WEIGHT), op.input(3)
         zeros = np.zeros((), weight.dtype) if zero is None else constant_array(zero)
         if zeros is None or zeros.size != 1:
-            return Blocked(
-                "weight-zero-points", "the zero point of the weight is computed, or there are several"
-            )
+            return Blocked("zero-point", "the zero point of the weight is computed, or there are several")
         if weight.dtype == np.uint8:
             weight, zeros = numerics.flip_signedness(weight), numerics.flip_signedness(zeros)
         return weight, zeros.reshape(())

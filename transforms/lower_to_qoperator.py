@@ -114,10 +114,14 @@ class LowerToKernel(OnTrait[Kernels]):
             if not type.is_per_tensor and linear is not None and k == 1 and not _fits(op, linear, type):
                 return MATRICES
             if not type.is_per_tensor and (linear is None or k != 1):
-                return Blocked("per-axis", f"operand {k} has a scale for each channel, the kernel takes one")
+                return Blocked(
+                    "activation-per-axis", f"operand {k} has a scale for each channel, the kernel takes one"
+                )
             types.append(type)
         if result is not None and not result.is_per_tensor:
-            return Blocked("per-axis", "the result has a scale for each channel, the kernel takes one")
+            return Blocked(
+                "activation-per-axis", "the result has a scale for each channel, the kernel takes one"
+            )
         if linear is not None:
             if not np.isfinite(numerics.bias_scale(types[0].scales, types[1].scales)).all():
                 return OVERFLOW
@@ -240,7 +244,7 @@ class LowerToAnother(OnForm[KernelOfAnother], ForTarget):
         if result is None or len(known) < len(types):
             return Blocked("float-operand", "not all operands and the result are quantized")
         if not all(type.is_per_tensor for type in (*known, result)):
-            return Blocked("per-axis", "there is a scale for each channel, the kernel takes one")
+            return Blocked("activation-per-axis", "there is a scale for each channel, the kernel takes one")
         if not all(isinstance(type.expressed, Float32Type) for type in (*known, result)):
             return Blocked("expressed-type", "the kernels compute in f32")
         names, stored = [type.storage.name for type in known], result.storage.name

@@ -136,7 +136,7 @@ class LowerToTable(ForTarget):
             return None
         shape = shape_of(cone.source.type)
         if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
-            return Blocked("other-shape", "the result is not known to have the shape of the operand")
+            return Blocked("invalid-op", "the result is not known to have the shape of the operand")
         try:
             table = type.quantize(self._reals(op, cone, rounded=True))
             exact = self._reals(op, cone, rounded=False) if functions else table

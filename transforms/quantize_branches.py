@@ -29,7 +29,7 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 ONE_SIDED = Blocked(
-    "one-sided", "the quantize of another consumer clamps at 0, this one may need negative values"
+    "float-operand", "the quantize of another consumer clamps at 0, this one may need negative values"
 )
 
 

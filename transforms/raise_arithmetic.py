@@ -71,7 +71,7 @@ from qdialect.rewriting.passes import RewritePass, Role
 ONE = np.float32(1.0)
 OLD_OPSET = Blocked("opset", f"casts came with opset {FIRST_CASTS}, to which the model is not raised")
 UNBOUNDED = Blocked(
-    "unbounded", "no clamp limits the rounded values", "clip them to the range of the integers"
+    "not-a-quantize", "no clamp limits the rounded values", "clip them to the range of the integers"
 )
 
 
@@ -166,7 +166,7 @@ def _smallest(low: float, high: float) -> Storage | Blocked:
             least = -(1 << (width - 1)) if signed else 0
             if least <= low < high < least + (1 << width):
                 return Storage.make(width, signed, int(low), int(high))
-    return Blocked("wide-range", f"no 8-bit or 16-bit type holds [{low:g}, {high:g}]")
+    return Blocked("storage-type", f"no 8-bit or 16-bit type holds [{low:g}, {high:g}]")
 
 
 def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
@@ -204,7 +204,7 @@ class RaiseRounding(OnTrait[Rounds]):
             None if cast is None or cast.get_trait(Converts) is None else element_of(cast.results[0].type)
         )
         if isinstance(element, IntegerType) and element.width.data not in WIDTHS:
-            return Blocked("wide-storage", f"the values are cast to {element}, as indices are")
+            return Blocked("other-type", f"the values are cast to {element}, as indices are")
         stored = storage_of(element)
         storage = unblocked(_smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5]))
         type = unblocked(
@@ -220,7 +220,7 @@ class RaiseRounding(OnTrait[Rounds]):
             rewriter.replace(cast, [quantize, StorageCastOp(quantize.results[0], integers)])
             return None
         if not storage.low <= 0 <= storage.high:
-            return Blocked("zero-point-outside", "0 is not one of the integers, so they have no scale 1")
+            return Blocked("invalid-parameters", "0 is not one of the integers, so they have no scale 1")
         one = UniformType.per_tensor(storage, ONE)
         parts: list[QuantizeOp | StorageCastOp] = [quantize]
         if type != one:  # between equal types, storage casts would hide that the bounds of both are one
@@ -244,7 +244,9 @@ class NoRound(OnTrait[Bounds]):
         if scaled is None or (user is not None and user.get_trait(Rounds) is not None):
             return None
         return Blocked(
-            "no-round", "a multiplication and a clamp without a Round keep fractions", "round in between"
+            "not-a-quantize",
+            "a multiplication and a clamp without a Round keep fractions",
+            "round in between",
         )
 
 
@@ -360,7 +362,7 @@ class NarrowStorage(OnTrait[Bounds]):
         type = quantize.element_type
         low, high = (int(min(max(b, limits[1]), limits[2])) for b in (type.storage.low, type.storage.high))
         if not (low < high and (type.zero_points >= low).all() and (type.zero_points <= high).all()):
-            return Blocked("zero-point-outside", "the zero point lies outside the range of the clamp")
+            return Blocked("invalid-parameters", "the zero point lies outside the range of the clamp")
         if low > type.storage.low and (type.zero_points == low).any():
             return None  # a clamp at the zero point is an activation, which sink-dequantize reads
         narrow = type.replace(storage=Storage.make(type.storage.width, type.storage.signed, low, high))

@@ -55,7 +55,7 @@ OLD_OPSET = Blocked(
     "opset", f"weights in blocks came with opset {FIRST_WITH_BLOCKS}", f"raise-opset to {FIRST_WITH_BLOCKS}"
 )
 BLOCK_RANGE = Blocked(
-    "block-range", "in some block, the integers minus zero points do not fit 4 bits, or are fractions"
+    "value-rounds", "in some block, the integers minus zero points do not fit 4 bits, or are fractions"
 )
 AS_FAST = Blocked(
     "does-not-pay",

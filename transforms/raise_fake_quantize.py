@@ -54,7 +54,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-WIDE = Blocked("wide-activation", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
+WIDE = Blocked("no-kernel", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
 
 
 @dataclass(frozen=True)

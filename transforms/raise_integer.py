@@ -80,7 +80,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
         return Blocked("second-consumer", "the integer sum has a second consumer, or none that is known")
     if user.get_trait(Converts) is None or not is_float32(user.results[0]):
         return Blocked(
-            "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"
+            "run-time-scale", "no Cast to float32 and multiplication by a constant follow the integer sum"
         )
     scaled = unblocked(_factors(user, rank, axis, several=isinstance(op.operands[1].owner, ConstantOp)))
     last, factor = scaled
@@ -105,7 +105,7 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
     ):
         factors = along(step.constant, rank, axis)
         if factors is None:
-            return Blocked("scale-shape", "the factor is not one for each output channel")
+            return Blocked("weight-axis", "the factor is not one for each output channel")
         last, factor = user, factors if factor is None else numerics.bias_scale(factor, factors)
     if not (whole := required(factor, RUN_TIME)).size:
         return EMPTY_AXIS
@@ -146,14 +146,14 @@ def _types(
     storages = (required(storage_of(element_of(value.type)), UNKNOWN_STORAGE) for value in op.operands[:2])
     x_storage, w_storage = storages
     if x_zero.ndim:
-        return Blocked("per-axis", "the activation has a zero point for each row")
+        return Blocked("activation-per-axis", "the activation has a zero point for each row")
     known_x, known_w = _known_type(op.operands[0]), _known_type(op.operands[1])
     x_scale = np.float32(1.0) if known_x is None else known_x.scale
     x = UniformType.per_tensor(x_storage, x_scale, int(x_zero))
     if known_x is not None and known_x.zero_point == int(x_zero):
         x = known_x
     if w_zero.ndim > 1:
-        return Blocked("weight-zero-points", "the weights of a batch have zero points of their own")
+        return Blocked("zero-point", "the weights of a batch have zero points of their own")
     scales = sums.weight_scale(factor, x_scale)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return SCALE_VALUE
@@ -164,8 +164,8 @@ def _types(
     axis = None if linear is None else linear.weight_axis(op)
     if axis is None:
         if rank_of(op.operands[1]) == 1:
-            return Blocked("scale-shape", "the weight is a vector, which has one scale for all products")
-        return Blocked("unknown-rank", "the rank of the weight is not known")
+            return Blocked("weight-axis", "the weight is a vector, which has one scale for all products")
+        return Blocked("unknown-shape", "the rank of the weight is not known")
     count = max(scales.size, w_zero.size)
     return x, UniformType.along(
         w_storage, axis, np.broadcast_to(scales, count), np.broadcast_to(w_zero, count)

@@ -87,7 +87,7 @@ def _as_written(op: CustomOp, to: int) -> Sequence[Operation] | Blocked:
     parts = [one for one in (*narrow, new) if one is not None]
     if new is None or _refused(new, to) is not None:
         discard(parts)
-        return Blocked("unknown-op", f"{op.op_type} has no known form in newer opsets")
+        return Blocked("opset", f"{op.op_type} has no known form in newer opsets")
     return parts
 
 
@@ -122,7 +122,7 @@ def _refused(op: OnnxOp, to: int) -> Blocked | None:
     try:
         verify_at(op, to)
     except VerifyException as error:
-        return Blocked("old-form", f"opset {to} writes {op.op_type} differently: {error}")
+        return Blocked("opset", f"opset {to} writes {op.op_type} differently: {error}")
     return None
 
 

@@ -157,7 +157,7 @@ def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
     """`Blocked` for an operand of unknown element type, or of floats, which no cast reads as integers."""
     elements = [element_of(op.operands[place].type) for place in types.operands]
     if any(isinstance(element, AnyElementType) for element in elements):
-        return Blocked("unknown-type", "the element type of an operand is not known", "infer-shapes")
+        return Blocked("unknown-shape", "the element type of an operand is not known", "infer-shapes")
     if any(isinstance(element, AnyFloat) for element in elements):
         return Blocked("float-operand", "the operand is not the result of a quantize")
     return None

@@ -71,7 +71,7 @@ FLOAT_RESULT = Blocked(
 )
 NO_KERNEL = Blocked("no-kernel", "no integer kernel returns this result, so the bias stays in float")
 COARSE = Blocked(
-    "coarse-bias",
+    "bias-range",
     "an accumulator step is too coarse for the bias: rounding it would change the result",
     "quantize the weight with a finer scale",
 )
@@ -171,7 +171,7 @@ def _widen(
     linear = op.get_trait(Linear)
     axis = None if linear is None else linear.weight_axis(op)
     overflow = Blocked(
-        "bias-overflow", f"{int(which.sum())} of {which.size} biases do not fit in int32 at x_scale * w_scale"
+        "bias-range", f"{int(which.sum())} of {which.size} biases do not fit in int32 at x_scale * w_scale"
     )
     if weight is None or axis is None or weight.shape[axis] != bias.size or not np.isfinite(bias).all():
         return overflow
@@ -262,7 +262,7 @@ class RescaleBias(OnTrait[Linear]):
             )
         if w.scales.size not in (1, channels):
             return Blocked(
-                "grouped-scales", "the scales are shared by all groups, the bias needs one for each channel"
+                "weight-axis", "the scales are shared by all groups, the bias needs one for each channel"
             )
         return self._rescale(op, bias, np.broadcast_to(real.reshape(-1), (channels,)), counts, rewriter)
 

@@ -35,7 +35,7 @@ from qdialect.rewriting.passes import RewritePass, Role
 
 CASTS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(
-    "real-ties", "two stored integers may dequantize to one float, so the op may select another element"
+    "equal-elements", "two stored integers may dequantize to one float, so the op may select another element"
 )
 
 

@@ -48,16 +48,16 @@ class Unroll(OnTrait[Carries]):
         carried = [slot for slot in slots if slot.operand is not None]
         stacked = [slot for slot in carried if slot.stacked]
         if not stacked or len(carried) != len(op.operands):
-            return Blocked("computed-steps", "the number of steps is computed at run time")
+            return Blocked("computed-parameter", "the number of steps is computed at run time")
         sizes = {(shape_of(op.operands[slot.operand or 0].type) or (DYNAMIC,))[0] for slot in stacked}
         count = sizes.pop()
         if sizes or count < 1:
-            return Blocked("unknown-steps", "the number of steps is not known")
+            return Blocked("unknown-shape", "the number of steps is not known")
         body = op.regions[0].block
         if count > self._steps or count * len(body.ops) > MOST_OPS:
-            return Blocked("many-steps", f"{count} steps of {len(body.ops)} operations are too many")
+            return Blocked("too-large", f"{count} steps of {len(body.ops)} operations are too many")
         if any(any(op.ints_attr(name) or ()) for name in AXES):
-            return Blocked("other-axis", "the steps are not along the first axis")
+            return Blocked("weight-axis", "the steps are not along the first axis")
         rewriter.replace(op, *_Steps(op, slots, count).write())
         return None
 

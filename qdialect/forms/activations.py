@@ -82,7 +82,7 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
     names = names or [*defaults] * directions
     if len(names) != len(defaults) * directions:
         return Blocked(
-            "activations",
+            "recurrent-form",
             f"{len(names)} activation functions are given, {len(defaults) * directions} are required",
         )
     alphas, betas = _floats(op, "activation_alpha"), _floats(op, "activation_beta")
@@ -91,7 +91,7 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
         known = BY_LOWER.get(name.lower())
         if known is None:
             return Blocked(
-                "activations", f"'{name}' is not an activation function of ONNX", "check the model"
+                "recurrent-form", f"'{name}' is not an activation function of ONNX", "check the model"
             )
         function = FUNCTIONS[known]
         alpha = alphas.pop(0) if alphas and function.alpha is not None else function.alpha

@@ -63,7 +63,7 @@ def _scaled(value: SSAValue, factor: float, nodes: Nodes) -> SSAValue:
 
 def _gemm_parts(op: OnnxOp) -> Parts | Blocked:
     if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
-        return Blocked("element-type", "only a Gemm in f32 is decomposed")
+        return Blocked("expressed-type", "only a Gemm in f32 is decomposed")
     nodes, result_type = Nodes(), op.results[0].type
     left, right, bias = op.operands[0], op.operands[1], op.input(2)
     if op.int_attr("transA", 0):
@@ -80,9 +80,9 @@ def _affine_parts(op: OnnxOp) -> Parts | Blocked:
     """A Mul and an Add that compute an affine op with a map along channels."""
     map, rank = affine_map(op.results[0]), rank_of(op.operands[0])
     if not isinstance(map, AffineMap):
-        return map or Blocked("no-channels", "it has no channels")
+        return map or Blocked("invalid-op", "it has no channels")
     if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
-        return Blocked("element-type", f"only a {op.op_type} in f32 is decomposed")
+        return Blocked("expressed-type", f"only a {op.op_type} in f32 is decomposed")
     if rank is None or map.axis is None:
         return UNKNOWN_RANK
     shape = (-1, *[1] * (rank - map.axis - 1))
@@ -95,7 +95,7 @@ def _affine_parts(op: OnnxOp) -> Parts | Blocked:
 def _gemm_of(op: OnnxOp, bias: SSAValue) -> OnnxOp | Blocked:
     sizes, weight = static_shape(bias), static_shape(op.operands[1])
     if rank_of(op.operands[0]) != 2 or weight is None or len(weight) != 2:
-        return Blocked("gemm-rank", "Gemm multiplies matrices, the operands have other ranks")
+        return Blocked("invalid-op", "Gemm multiplies matrices, the operands have other ranks")
     if sizes is None or sizes[-1:] != weight[-1:] or any(s != 1 for s in sizes[:-1]) or len(sizes) > 2:
         return Blocked("bias-shape", "the addend is not one value for each column")
     return op_named("", "Gemm").build([*op.operands, bias], [op.results[0].type])

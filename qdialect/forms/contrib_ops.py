@@ -87,9 +87,9 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
             "opset", f"a weight in blocks needs opset {FIRST_WITH_BLOCKS}", "raise the model's opset"
         )
     if op.int_attr("accuracy_level", 0) not in FLOAT_SUMS:
-        return Blocked("accuracy-level", "the node also rounds its activations, which no ONNX op does")
+        return Blocked("no-form", "the node also rounds its activations, which no ONNX op does")
     if op.input(4) is not None:
-        return Blocked("more-inputs", "the node reorders its groups")
+        return Blocked("attribute", "the node reorders its groups")
     if element_of(op.operands[0].type) != Float32Type():
         return Blocked("expressed-type", "the activation is not f32")
     arrays = [constant_array(op.input(k)) for k in range(1, 4)]
@@ -120,7 +120,7 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 def _sum_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """Sum of two operands as Add, which has promises."""
     if len(op.operands) != 2:
-        return Blocked("not-two", f"an Add has two operands, this Sum {len(op.operands)}")
+        return Blocked("product-form", f"an Add has two operands, this Sum {len(op.operands)}")
     nodes = Nodes()
     nodes.add("Add", list(op.operands), op.results[0].type)
     return nodes.ops
@@ -132,12 +132,12 @@ def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if quantized is not None:
         slope = quantized[1].dequantize(quantized[0].array())
     if slope is None or slope.size != 1 or slope.dtype != np.float32:
-        return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")
+        return Blocked("slope", "a LeakyRelu has one constant slope, of float32")
     if not slope.any():
-        return Blocked("no-slope", "with a slope of 0 it is a Relu, and treated as one")
+        return Blocked("slope", "with a slope of 0 it is a Relu, and treated as one")
     shape = shape_of(op.operands[0].type)
     if shape != shape_of(op.results[0].type) or (shape is not None and slope.ndim > len(shape)):
-        return Blocked("other-shape", "the slope makes the result larger")
+        return Blocked("invalid-op", "the slope makes the result larger")
     nodes = Nodes()
     alpha = FloatAttr(float(slope.reshape(())), Float32Type())
     nodes.add("LeakyRelu", [op.operands[0]], op.results[0].type, {"alpha": alpha})

@@ -76,16 +76,16 @@ def _columns_in_8_bits(weight: npt.NDArray[np.float32], nodes: Nodes) -> list[SS
 
 def _blocked_lstm(op: OnnxOp) -> Blocked | None:
     if element_of(op.operands[0].type) != FLOAT:
-        return Blocked("element-type", f"only {op.op_type} in f32 is quantized")
+        return Blocked("expressed-type", f"only {op.op_type} in f32 is quantized")
     if op.int_attr("layout", 0):
         return Blocked(
-            "batch-first",
+            "recurrent-form",
             "the kernel takes the time axis first, the op has the batch axis first",
             "export the model with layout 0",
         )
     weights = [constant_array(op.input(place)) for place in (1, 2)]
     if any(w is None or w.ndim != 3 or not np.isfinite(w).all() for w in weights):
-        return Blocked("computed-weight", "a weight is computed, or not finite")
+        return Blocked("computed-parameter", "a weight is computed, or not finite")
     return None
 
 
@@ -163,14 +163,14 @@ def _read(op: OnnxOp) -> RecurrentLayer | Blocked:
     if op.input(7) is not None:
         return PEEPHOLES
     if op.input(4) is not None:
-        return Blocked("sequence-lengths", "sequences have several lengths", "give sequences of one length")
+        return Blocked("recurrent-form", "sequences have several lengths", "give sequences of one length")
     if x is None or weight is None or len(x) != 3 or len(weight) != 3:
-        return Blocked("unknown-sizes", "the sizes of the input or the weights are not known", "give --batch")
+        return Blocked("unknown-shape", "the sizes of the input or the weights are not known", "give --batch")
     if not 0 < x[0] <= MOST_STEPS:
-        return Blocked("many-steps", f"{x[0]} steps are more than the {MOST_STEPS} that are unrolled")
+        return Blocked("too-large", f"{x[0]} steps are more than the {MOST_STEPS} that are unrolled")
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or weight[0] != len(reverse):
-        return Blocked("weight-shape", f"the weights are of {weight[0]} directions", "check the model")
+        return Blocked("invalid-op", f"the weights are of {weight[0]} directions", "check the model")
     activations = unblocked(activations_of(op, KIND.activations, len(reverse)))
     return RecurrentLayer(op, KIND, Builder(op), x[0], x[1], weight[1], reverse, activations)
 

@@ -79,7 +79,7 @@ def _selu(op: OnnxOp, do: _Arithmetic) -> None:
 def _by(build: Callable[[OnnxOp, _Arithmetic], None]) -> Decomposes:
     def parts(op: OnnxOp) -> Parts | Blocked:
         if element_of(op.results[0].type) != Float32Type():
-            return Blocked("element-type", f"only {op.op_type} in f32 is decomposed")
+            return Blocked("expressed-type", f"only {op.op_type} in f32 is decomposed")
         if onnx_opset(op) < BROADCASTS:
             return Blocked("opset", f"Min broadcasts from opset {BROADCASTS} on")
         do = _Arithmetic(op)

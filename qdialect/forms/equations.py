@@ -25,7 +25,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked, required
 
 OUTER = "0123456789"
 """Indices that stand for an ellipsis, the innermost last."""
-NO_PRODUCT = Blocked("no-product", "the equation is not a product of two matrices")
+NO_PRODUCT = Blocked("product-form", "the equation is not a product of two matrices")
 
 
 class Indices(NamedTuple):
@@ -78,7 +78,7 @@ def _terms(equation: str, ranks: Sequence[int]) -> tuple[str, str, str] | None:
 def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     shapes = [shape for operand in op.operands if (shape := shape_of(operand.type)) is not None]
     if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
-        return Blocked("element-type", "only an Einsum in f32 is decomposed")
+        return Blocked("expressed-type", "only an Einsum in f32 is decomposed")
     if len(shapes) < len(op.operands):
         return UNKNOWN_RANK
     terms = required(_terms(op.str_attr("equation", ""), [len(shape) for shape in shapes]), NO_PRODUCT)
@@ -87,7 +87,7 @@ def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     if any(left[i] != right[i] or left[i] == DYNAMIC for i in indices.summed) or (
         len(indices.columns) > 1 and any(right[i] == DYNAMIC for i in indices.columns)
     ):
-        return Blocked("dynamic-shape", "a summed size is unknown, or one of several column sizes")
+        return Blocked("open-size", "a summed size is unknown, or one of several column sizes")
     return _product(op, terms, indices, left | right)
 
 

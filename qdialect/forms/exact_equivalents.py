@@ -27,7 +27,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
 BROADCASTS = 8
 """The first opset whose Max and Min broadcast."""
-LISTED = Blocked("out-of-range", "the number of sizes differs from the number of axes", "check the model")
+LISTED = Blocked("invalid-op", "the number of sizes differs from the number of axes", "check the model")
 COMPUTED_AXES = Blocked("computed-parameter", "the axes are computed")
 CROPS, CROP = "coordinate_transformation_mode", "tf_crop_and_resize"
 
@@ -148,7 +148,7 @@ def _resize_of_all_axes(op: OnnxOp) -> Sequence[Operation] | Blocked:
     shape = required(shape_of(x.type), UNKNOWN_RANK)
     axes = unblocked(places_of(listed, len(shape)))
     if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch" or op.str_attr(CROPS, "") == CROP:
-        return Blocked("resize-mode", "Resize has a keep_aspect_ratio_policy or a region of interest")
+        return Blocked("interpolates", "Resize has a keep_aspect_ratio_policy or a region of interest")
     if sizes is not None and (factors := _factors(op, axes)) is not None:
         scales, sizes = nodes.constant(factors), None
     if sizes is not None:

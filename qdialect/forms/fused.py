@@ -50,7 +50,7 @@ def _activated(x: SSAValue, name: str, parameters: Sequence[float], nodes: Nodes
         pairs = zip(PARAMETERS[name], parameters, strict=True)
         nodes.add(name, [x], x.type, {key: float_attr(value) for key, value in pairs})
     else:
-        return Blocked("other-activation", f"the node applies the unknown function '{name}' to its sums")
+        return Blocked("recurrent-form", f"the node applies the unknown function '{name}' to its sums")
     return None
 
 
@@ -87,7 +87,7 @@ def _gemm(op: OnnxOp) -> Parts:
 def _product(op: OnnxOp) -> Parts:
     """FusedMatMul: MatMul of operands whose last two axes may be exchanged, times a number."""
     if op.int_attr("transBatchA", 0) or op.int_attr("transBatchB", 0):
-        return Blocked("batch-axes", "the node transposes an operand's batch axes")
+        return Blocked("product-form", "the node transposes an operand's batch axes")
     nodes, operands = Nodes(), list(op.operands)
     for place, name in enumerate(("transA", "transB")):
         if not op.int_attr(name, 0):

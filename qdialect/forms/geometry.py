@@ -105,5 +105,5 @@ def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
         try:
             rows[k] = nearest_pixels(old, new, scale, mode, rounding)
         except KeyError:
-            return Blocked("resize-mode", f"Resize has the coordinate transformation {mode}")
+            return Blocked("interpolates", f"Resize has the coordinate transformation {mode}")
     return rows

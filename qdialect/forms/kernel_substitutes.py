@@ -109,7 +109,7 @@ def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     axes = sorted(normal_axis(axis, rank) for axis in listed)
     is_last = axes == list(range(1, rank - 1))
     if rank < 3 or not (is_last or axes == list(range(2, rank))):
-        return Blocked("not-all-pixels", "the mean is not over all pixels of each channel")
+        return Blocked("window-form", "the mean is not over all pixels of each channel")
     element, nodes = known_element(op.results[0].type), Nodes()
     channels = shape[-1] if is_last else shape[1]
     x = nodes.transpose(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
@@ -125,10 +125,10 @@ def _ones(op: OnnxOp, channels: int) -> tuple[npt.NDArray[np.int8], np.float32] 
     """An average pool whose windows all have as many pixels: a weight of ones, scaled."""
     if op.int_attr("ceil_mode", 0) or op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         return Blocked(
-            "ragged-pool", "a window may extend beyond the operand, where the mean is over fewer pixels"
+            "window-form", "a window may extend beyond the operand, where the mean is over fewer pixels"
         )
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
-        return Blocked("ragged-pool", "at the border the mean is over fewer pixels")
+        return Blocked("window-form", "at the border the mean is over fewer pixels")
     kernel = op.ints_attr("kernel_shape") or ()  # the verifier asks for one
     return np.ones((channels, 1, *kernel), np.int8), np.float32(1 / prod(kernel))
 

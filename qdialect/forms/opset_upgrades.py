@@ -34,7 +34,7 @@ from qdialect.reasons import Blocked, unblocked
 
 Parts = Sequence[Operation]
 UNKNOWN_TYPE = Blocked(
-    "unknown-type", "the type of the operand is not known", "run ONNX shape inference on the model"
+    "unknown-shape", "the type of the operand is not known", "run ONNX shape inference on the model"
 )
 TO_THE_END = np.iinfo(np.int64).max
 
@@ -92,7 +92,7 @@ def _dropout(op: OnnxOp) -> Parts | Blocked:
     """Dropout, which at inference is a copy: ratio and seed are dropped."""
     if any(mask.first_use for mask in op.results[1:]):
         return Blocked(
-            "dropout-mask",
+            "training-mode",
             "the mask of Dropout in inference is undefined in this opset, and all true in newer ones",
         )
     return _without(["ratio", "seed"], op)
@@ -101,7 +101,7 @@ def _dropout(op: OnnxOp) -> Parts | Blocked:
 def _normalization(op: OnnxOp) -> Parts | Blocked:
     if not op.int_attr("spatial", 1):
         return Blocked(
-            "old-form", "BatchNormalization has parameters for each pixel, which newer opsets do not have"
+            "opset", "BatchNormalization has parameters for each pixel, which newer opsets do not have"
         )
     if sum(value is not None for value in op.outputs) > 1:
         return Blocked(
@@ -158,13 +158,13 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
         scales = nodes.constant(numbers(old_scales), np.float32)
     if scales is None:
         return Blocked(
-            "old-form",
+            "opset",
             f"{op.op_type} has its scales in attributes for height and width",
             "export the model with a newer opset",
         )
     factors = constant_array(scales)
     if factors is None or (factors < 1).any():
-        return Blocked("old-form", f"{op.op_type} downsamples, which newer opsets round differently")
+        return Blocked("opset", f"{op.op_type} downsamples, which newer opsets round differently")
     region = nodes.constant([], np.float32)
     kept: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
     kept |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
@@ -184,7 +184,7 @@ def _renamed(name: str, op: OnnxOp) -> Parts | Blocked:
 
 
 def _refused(why: str, op: OnnxOp) -> Parts | Blocked:
-    return Blocked("old-form", why, "export the model with a newer opset")
+    return Blocked("opset", why, "export the model with a newer opset")
 
 
 def _crop(op: OnnxOp) -> Parts | Blocked:
@@ -192,7 +192,7 @@ def _crop(op: OnnxOp) -> Parts | Blocked:
     border, scale = op.ints_attr("border") or (), op.ints_attr("scale")
     shape, element = shape_of(op.operands[0].type), element_of(op.operands[0].type)
     if len(border) != 4 or len(scale or (0, 0)) != 2:
-        return Blocked("old-form", "Crop does not state its border", "check the model")
+        return Blocked("opset", "Crop does not state its border", "check the model")
     left, top, right, bottom = border
     if scale:
         ends = [top + scale[0], left + scale[1]]

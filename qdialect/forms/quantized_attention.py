@@ -27,7 +27,7 @@ FLOAT, FLOAT_CODE = Float32Type(), 1
 FILTER = -10000.0
 """What is added to a score that does not count, if the node states nothing else."""
 MASK = Blocked(
-    "attention-mask", "the mask is none of 0 and 1 for each position, and no list of lengths of known sizes"
+    "attention-form", "the mask is none of 0 and 1 for each position, and no list of lengths of known sizes"
 )
 
 
@@ -69,7 +69,7 @@ def _mask(op: OnnxOp, build: Builder, sizes: tuple[int, int]) -> list[SSAValue] 
         )
     if op.int_attr("unidirectional", 0):
         if DYNAMIC in sizes:
-            return Blocked("unknown-sizes", "the length of the sequence is not known", "give --sizes")
+            return Blocked("unknown-shape", "the length of the sequence is not known", "give --sizes")
         future = np.triu(np.full((sizes[1], sizes[1]), amount, np.float32), 1)
         masks.append(build.constant(future))
     return masks
@@ -82,13 +82,15 @@ def _parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         op.int_attr("num_heads", 0),
     )
     if op.input(8) is not None or len(op.results) > 1 or op.int_attr("do_rotary", 0):
-        return Blocked("more-inputs", "the node keeps keys and values of earlier runs, or rotates them")
+        return Blocked("attribute", "the node keeps keys and values of earlier runs, or rotates them")
     if element_of(op.results[0].type) != FLOAT:
         return Blocked("expressed-type", "the result is not known to be f32", "infer-shapes")
     if x is None or len(x) != 3:
         return UNKNOWN_RANK
     if weight is None or len(weight) != 2 or heads < 1 or weight[1] % (3 * heads):
-        return Blocked("no-heads", "the weight's columns are not queries, keys and values of equal heads")
+        return Blocked(
+            "attention-form", "the weight's columns are not queries, keys and values of equal heads"
+        )
     build, (batch, length, _), width = Builder(op), x, weight[1] // 3
     size = width // heads
     masks = _mask(op, build, (batch, length))

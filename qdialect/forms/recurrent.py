@@ -43,7 +43,7 @@ FIRST_SCAN = 9
 FIRST_RANGE = 11
 """The first opset with Range; ReverseSequence is older."""
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-PEEPHOLES = Blocked("peepholes", "the LSTM has peephole weights", "export without peepholes")
+PEEPHOLES = Blocked("recurrent-form", "the LSTM has peephole weights", "export without peepholes")
 
 
 class RecurrentLayer(NamedTuple):
@@ -86,18 +86,18 @@ def _read(op: OnnxOp, kind: Kind) -> RecurrentLayer | Blocked:
     if op.input(7) is not None:
         return PEEPHOLES
     if element_of(op.operands[0].type) != FLOAT:
-        return Blocked("element-type", f"only {op.op_type} in f32 is decomposed")
+        return Blocked("expressed-type", f"only {op.op_type} in f32 is decomposed")
     if opset < FIRST_SCAN:
         return Blocked("opset", f"Scan over steps needs opset {FIRST_SCAN}", "raise the model's opset")
     if x is None or len(x) != 3:
         return UNKNOWN_RANK
     known = static_shape(recurrent) if recurrent is not None else None
     if weight is None or static_shape(weight) is None or known is None or len(known) != 3:
-        return Blocked("unknown-sizes", "the sizes of the weights are not known")
+        return Blocked("unknown-shape", "the sizes of the weights are not known")
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or known[:2] != (len(reverse), len(kind.gates) * known[2]):
         return Blocked(
-            "weight-shape",
+            "invalid-op",
             f"a recurrent weight of {known} does not have one part for each gate",
             "check the model",
         )

@@ -71,7 +71,7 @@ def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
     """The zero points of `type`, which broadcast against the operand."""
     zeros = type.zero_points
     if type.blocks:
-        return Blocked("blocks", "zero points per block are not an operand of this op")
+        return Blocked("block-scales", "zero points per block are not an operand of this op")
     if type.axis is not None:
         shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
         zeros = numerics.expand_parameters(zeros, shape, type.axis)
@@ -117,7 +117,7 @@ def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Trilu as Where: Trilu itself fills with the integer 0, and few runtimes have one for 8-bit integers."""
     kept = unblocked(triangle(op))
     if kept.size > LARGEST_MASK:
-        return Blocked("large-mask", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
+        return Blocked("too-large", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
     zeros, nodes = unblocked(_zeros(type, op)), Nodes()
     nodes.add("Where", [nodes.constant(kept), x, nodes.constant(zeros)], stored_result(op, type))
     return Built(nodes.ops, "Where")
@@ -127,7 +127,7 @@ def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bl
     """ArgMax along the last axis: along others, onnxruntime's 8-bit kernel takes twice the time of the float one."""
     rank = rank_of(x)
     if rank is None or normal_axis(op.int_attr("axis", 0), rank) != rank - 1:
-        return Blocked("strided-search", f"{op.op_type} on bytes is fast only along the last axis")
+        return Blocked("does-not-pay", f"{op.op_type} on bytes is fast only along the last axis")
     return Built([op_named("", op.op_type).build([x], op.result_types, op.onnx_attributes)], op.op_type)
 
 
@@ -169,7 +169,7 @@ def clip_between(
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
     if low is not None and high is not None and low > high:
-        return Blocked("empty-range", "no stored integer lies between the bounds of the clamp")
+        return Blocked("empty-tensor", "no stored integer lies between the bounds of the clamp")
     inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
     if not all(inside) or not type.round_trips:
         return Blocked("bound-outside", "the bound is outside the storage range")
@@ -195,7 +195,7 @@ def _read_bound(lower: bool) -> Build:
 
     def read(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         if len(op.operands) != 2:
-            return Blocked("other-operand", "the op has more operands than a value and a bound")
+            return Blocked("float-operand", "the op has more operands than a value and a bound")
         arrays = [a for o in op.operands if (a := constant_array(o)) is not None]
         if len(arrays) != 1:
             return OTHER_OPERAND
@@ -203,7 +203,7 @@ def _read_bound(lower: bool) -> Build:
         (array,) = arrays
         is_number = shape is not None and array.size == 1 and array.ndim <= len(shape)
         if shape is None or not (is_number or type.axis is not None):
-            return Blocked("bound-shape", "the bound differs from element to element")
+            return Blocked("not-a-quantize", "the bound differs from element to element")
         zeros = numerics.expand_parameters(type.zero_points, shape, type.axis)
         if lower and array.size == zeros.size and np.all(array.reshape(zeros.shape) == zeros):
             return _as_relu(op, x, type)

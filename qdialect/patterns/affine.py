@@ -37,7 +37,7 @@ QUANTIZER_BETWEEN = Blocked(
     "a quantize in between rounds, and folding would drop that rounding",
     "use --exactness lossy",
 )
-OTHER_AXIS = Blocked("other-axis", "the factors do not run along the linear op's channels")
+OTHER_AXIS = Blocked("weight-axis", "the factors do not run along the linear op's channels")
 
 
 class Chain(NamedTuple):
@@ -134,7 +134,7 @@ def folded_weight(
     if not isinstance(type.expressed, Float32Type):
         return Blocked("expressed-type", f"the scales are {type.expressed}, folding needs f32")
     if groups > 1 and (rows != rows[0]).any():
-        return Blocked("groups-differ", "all groups share the scales, but the factors differ by group")
+        return Blocked("unfoldable-factor", "all groups share the scales, but the factors differ by group")
     shared = rows[0] if factor.size > 1 else rows
     return _rescaled(w, shared, axis, symmetric=symmetric, lossy=lossy)
 
@@ -151,10 +151,10 @@ def _rescaled(
         stored, type.scales, type.zero_points, factor, axis, low, high, keep_zero_points=symmetric
     )
     if not np.isfinite(new.scales).all():
-        return Blocked("scale-overflow", "a scale times its factor is beyond float32")
+        return Blocked("scale-value", "a scale times its factor is beyond float32")
     if new.clamped.any() and not lossy:
         return Blocked(
-            "no-negative",
+            "unfoldable-factor",
             f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which cannot be negated",
             "quantize weights to a narrow range, or use --exactness lossy",
         )

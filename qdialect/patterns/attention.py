@@ -20,15 +20,15 @@ from qdialect.reasons import Blocked, required, unblocked
 
 MOST = 12
 """Most ops between a product and the tensor whose parts it reads."""
-OTHER_RESULT = Blocked("attention-result", "the results of the heads are not joined side by side")
-UNEQUAL = Blocked("unequal-heads", "query, key and value differ in batch, or in number or size of heads")
-NO_MASK = Blocked("attention-mask", "the mask repeats the scores, or is not of float32")
+OTHER_RESULT = Blocked("attention-form", "the results of the heads are not joined side by side")
+UNEQUAL = Blocked("attention-form", "query, key and value differ in batch, or in number or size of heads")
+NO_MASK = Blocked("attention-form", "the mask repeats the scores, or is not of float32")
 OPEN_MASK = Blocked(
-    "attention-mask", "no constant shape splits batch and heads of a mask with two unknown sizes"
+    "attention-form", "no constant shape splits batch and heads of a mask with two unknown sizes"
 )
-NO_SCALE = Blocked("attention-scale", "the scores are multiplied by 0 or a negative number")
+NO_SCALE = Blocked("attention-form", "the scores are multiplied by 0 or a negative number")
 NO_HEADS = Blocked(
-    "no-heads",
+    "attention-form",
     "a factor of the attention is not made of heads that lie side by side in one tensor's last axis",
 )
 

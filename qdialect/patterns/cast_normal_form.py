@@ -26,10 +26,12 @@ from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
 from qdialect.targets import Target
 
-INDICES_USED = Blocked("indices-used", "the op also returns indices, and rounded elements may be equal")
+INDICES_USED = Blocked("equal-elements", "the op also returns indices, and rounded elements may be equal")
 NOT_A_NUMBER = Blocked("not-a-number", "a NaN would be quantized to the least integer before the selection")
-OTHER_TYPE = Blocked("other-type", "the op returns another type for these operand types")
-PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
+OTHER_RESULT_TYPE = Blocked("other-type", "the op returns another type for these operand types")
+PER_AXIS = Blocked(
+    "activation-per-axis", "the result has a scale for each channel, which no integer kernel makes"
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Hoisting:
         if len(moved) > 1:
             forward = promise.forward(op, moved)
             if isinstance(forward, Blocked) or list(forward) != list(types):
-                return OTHER_TYPE
+                return OTHER_RESULT_TYPE
         is_computed = operands[0] is None or isinstance(operands[0], OpResult)
         if not (self.activations and promise.in_place if is_computed else _is_redundant(op, moved)):
             blocked = None if self.wants_integers(op) else more_work(op, promise, self.is_integer, operands)

@@ -171,7 +171,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         if onnx_opset(op) < CLIP_WITH_INPUTS:
             return OLD_CLIP
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
-            return Blocked("narrow-users", "another consumer has a kernel for the narrower type")
+            return Blocked("does-not-pay", "another consumer has a kernel for the narrower type")
         wide = type.replace(storage=Storage.make(type.storage.width, type.storage.signed))
         cast = QuantizeOp(op.operands[0], wide)
         built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)

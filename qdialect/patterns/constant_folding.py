@@ -66,8 +66,8 @@ LONGEST_LIST = 1 << 16
 """Elements."""
 
 
-UNSIZED = Blocked("result-size", "the size of the result is not known, so the result is not folded")
-TOGETHER = Blocked("results-grow", "all folded results together would take too much memory")
+UNSIZED = Blocked("too-large", "the size of the result is not known, so the result is not folded")
+TOGETHER = Blocked("too-large", "all folded results together would take too much memory")
 
 
 def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:
@@ -130,7 +130,7 @@ def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
     read = (o for k, o in enumerate(op.operands) if k not in type_alone(op))
     limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in read))
     if sum(s or 0 for s in sizes) > limit:
-        return Blocked("result-grows", f"the result would take more than {limit} bytes")
+        return Blocked("too-large", f"the result would take more than {limit} bytes")
     return True
 
 

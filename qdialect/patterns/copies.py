@@ -27,9 +27,9 @@ class FoldCopy(OnTrait[Copies]):
         unblocked(copies.blocked(op))
         source = op.operands[place]
         if any(other.first_use is not None for other in op.results[1:]):
-            return Blocked("mask-used", "another result of the op is used", "use only the first result")
+            return Blocked("training-mode", "another result of the op is used", "use only the first result")
         if not fits(source, op):
-            return Blocked("type-differs", "the copy is declared with another type or shape")
+            return Blocked("invalid-op", "the copy is declared with another type or shape")
         _move_annotation(op, source)
         rewriter.replace(op, [], [fitted(source, op, rewriter), *op.results[1:]])
         return None

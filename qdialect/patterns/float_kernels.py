@@ -61,9 +61,7 @@ def _name(op: OnnxOp) -> str:
     return op.SCHEMA.name if op.SCHEMA is not None else ""
 
 
-FLOAT_IS_FASTER = Blocked(
-    "float-is-faster", "for rows of this length the float kernel between casts is faster"
-)
+FLOAT_IS_FASTER = Blocked("float-faster", "for rows of this length the float kernel between casts is faster")
 
 
 def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType) -> list[Operation]:

@@ -43,7 +43,7 @@ class QuantizeRecurrent(OnForm[QuantizesItself]):
         size, least = form.size(op), self._least or least_units(form, self._target)
         if size is None or size < least:
             return Blocked(
-                "float-is-faster", f"with less than {least:.0f} hidden units the float kernel is faster"
+                "float-faster", f"with less than {least:.0f} hidden units the float kernel is faster"
             )
         unblocked(form.blocked(op))
         rewriter.replace(op, form.parts(op))

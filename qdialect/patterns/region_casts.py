@@ -31,12 +31,12 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
 
 FLOAT_SIDE = Blocked(
-    "float-side",
+    "sides-differ",
     "one side of the subgraph's boundary is float",
     "quantize the value with the same type on both sides",
 )
 STORED_SIDE = Blocked(
-    "stored-side",
+    "sides-differ",
     "on one side of the subgraph's boundary the value is integer without a known scale",
     "quantize the value with the same type on both sides",
 )
@@ -173,7 +173,7 @@ class HoistAcross(OnOp[QuantizeOp]):
             return None
         if slot.operand is not None:
             return Blocked(
-                "carried", "each iteration would start from the rounded result of the previous one"
+                "quantizer-between", "each iteration would start from the rounded result of the previous one"
             )
         if not quantized_anyway(source):
             return OTHER_REGION

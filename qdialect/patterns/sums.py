@@ -68,16 +68,16 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
         if 0 in (shape_of(op.operands[1].type) or ()):
             return EMPTY_SUM
         if not x.is_per_tensor or w.blocks or (w.axis is not None and w.axis != linear.weight_axis(op)):
-            return Blocked("per-axis", "the activation has more than one scale")
+            return Blocked("activation-per-axis", "the activation has more than one scale")
         if _wants_one_zero_point(op, form) and np.unique(w.zero_points).size > 1:
-            return Blocked("weight-zero-points", "the channels of the weight have different zero points")
+            return Blocked("zero-point", "the channels of the weight have different zero points")
         bias = op.input(2)
         if bias is not None:
             b = quantized_of(bias.type)
             if b is not None and not bias_matches(x, w, b):
                 return FLOAT_BIAS
         if rank_of(op.results[0]) is None:
-            return Blocked("unknown-rank", "the result's rank is not known")
+            return Blocked("unknown-shape", "the result's rank is not known")
         if rank_of(op.operands[0]) is None:
             return UNKNOWN_RANK  # nor would that of the sums be when the model is read again
         if not self._target.has_kernel(form.op_type, [x.storage.name, w.storage.name], "i32"):

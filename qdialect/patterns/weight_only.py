@@ -58,7 +58,7 @@ def fits_kernel(op: OnnxOp, outputs: int | None) -> Blocked | None:
     """`Blocked` if the kernel does not take operands of these ranks. outputs: the axis of the weight's outputs."""
     rank, bias = rank_of(op.operands[0]), op.input(2)
     if rank_of(op.operands[1]) != 2 or outputs not in (0, 1) or rank is None or rank < 2:
-        return Blocked("weight-rank", "the kernel takes a weight of rank 2 and an activation of 2 or more")
+        return Blocked("product-form", "the kernel takes a weight of rank 2 and an activation of 2 or more")
     if bias is not None and rank_of(bias) != 1:
         return Blocked("bias-shape", "the bias is not one value for each channel")
     return None

@@ -27,8 +27,8 @@ BATCH_NORM_EPSILON = 1e-5
 TRAINING = Blocked(
     "training-mode", "BatchNormalization computes its statistics", "export the model for inference"
 )
-COMPUTED_STATISTICS = Blocked("computed-statistics", "the statistics are computed at run time")
-NOT_FINITE = Blocked("not-finite", "a factor or shift is not finite")
+COMPUTED_STATISTICS = Blocked("computed-parameter", "the statistics are computed at run time")
+NOT_FINITE = Blocked("invalid-parameters", "a factor or shift is not finite")
 
 
 class AffineMap(NamedTuple):

@@ -16,7 +16,7 @@ from qdialect.promises.blocks import BlockRule, kept, lost
 from qdialect.reasons import UNKNOWN_RANK, Blocked, answer, required
 
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
-NO_SCALES = Blocked("no-scales", "the op removes the axis that the scales run along")
+NO_SCALES = Blocked("scales-along-axis", "the op removes the axis that the scales run along")
 NOT_CONSTANT = Blocked(
     "computed-parameter", "an axis, index or size that determines the axis of the scales is computed"
 )
@@ -34,7 +34,7 @@ def places_of(axes: Sequence[int], rank: int) -> list[int] | Blocked:
     """Axes of a tensor of `rank`, non-negative; `Blocked` if one is not there, or is listed twice."""
     places = [normal_axis(axis, rank) for axis in axes]
     if len(set(places)) < len(places) or any(not 0 <= at < rank for at in places):
-        return Blocked("axis-out-of-rank", f"axes {list(axes)} are not all among {rank}, each once")
+        return Blocked("invalid-parameters", f"axes {list(axes)} are not all among {rank}, each once")
     return places
 
 

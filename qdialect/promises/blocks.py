@@ -10,8 +10,8 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.reasons import Blocked
 
-BLOCKED_SCALES = Blocked("blocked-scales", "scales per block cannot move through this op")
-BLOCK_CUT = Blocked("block-cut", "the op would split a block")
+BLOCKED_SCALES = Blocked("block-size", "scales per block cannot move through this op")
+BLOCK_CUT = Blocked("block-size", "the op would split a block")
 
 BlockRule = Callable[["OnnxOp", UniformType], "UniformType | Blocked"]
 """Maps an op and its operand's blocked type to the type of its result, or `Blocked`."""

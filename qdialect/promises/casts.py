@@ -34,7 +34,7 @@ from qdialect.ir.values import constant, constant_array, is_constant, normal_axi
 from qdialect.promises.base import Commutes, Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked
 
-EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
+EMPTY_AXIS = Blocked("empty-tensor", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
 UNFOLDED = Blocked(
     "unfolded-scale",
@@ -83,7 +83,7 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
         if integers not in BY_ATTRIBUTE:
             return UNKNOWN_STORAGE
         return Blocked(
-            "float-storage", f"{integers} stores floats, which no integer kernel takes", "quantize to int8"
+            "storage-type", f"{integers} stores floats, which no integer kernel takes", "quantize to int8"
         )
     signed = integers.signedness.data != Signedness.UNSIGNED
     return Storage.of(f"{'i' if signed else 'u'}{integers.width.data}")
@@ -122,14 +122,14 @@ def cast_type(
         return Blocked("expressed-type", f"{expressed} is not an expressed type of quantization")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:
         message = f"the scale is {scales.dtype}, the tensor {expressed}"
-        return Blocked("scale-type", message, "quantize with scales of the tensor's type")
+        return Blocked("expressed-type", message, "quantize with scales of the tensor's type")
     if not scales.size:
         return EMPTY_AXIS
     scales = scales.astype(np.float32)
     if not _all_positive(scales):
         return SCALE_VALUE
     if zero_points is not None and zero_points.size != scales.size:
-        return Blocked("zero-point-count", f"{scales.size} scales but {zero_points.size} zero points")
+        return Blocked("invalid-parameters", f"{scales.size} scales but {zero_points.size} zero points")
     zeros = np.zeros(scales.shape, np.int32) if zero_points is None else zero_points.astype(np.int32)
     if scales.size == 1 and not op.int_attr("block_size", 0):
         return UniformType.per_tensor(storage, scales.item(), zeros.item(), expressed)
@@ -155,10 +155,10 @@ def _structured(
         return UNKNOWN_RANK
     axis, block = normal_axis(op.int_attr("axis", 1), len(shape)), op.int_attr("block_size", 0)
     if not 0 <= axis < len(shape):
-        return Blocked("axis-out-of-rank", f"axis {axis} is not one of {len(shape)}")
+        return Blocked("invalid-parameters", f"axis {axis} is not one of {len(shape)}")
     if not block:
         if scales.ndim != 1 or shape[axis] not in (DYNAMIC, scales.size) or zeros.shape != scales.shape:
-            return Blocked("scale-count", f"{scales.size} scales for an axis of {shape[axis]}")
+            return Blocked("invalid-parameters", f"{scales.size} scales for an axis of {shape[axis]}")
         return UniformType.per_axis(storage, axis, scales, zeros, expressed)
     if (
         len(shape) == 2
@@ -169,10 +169,10 @@ def _structured(
         # One block, perhaps longer than its axis: a scale for each place on the other.
         return UniformType.along(storage, 1 - axis, scales.reshape(-1), zeros.reshape(-1), expressed)
     if DYNAMIC in shape or shape[axis] % block or scales.ndim != len(shape):
-        return Blocked("ragged-block", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
+        return Blocked("block-size", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
     counts = tuple(size // block if k == axis else size for k, size in enumerate(shape))
     if scales.shape != counts or zeros.shape != counts:
-        return Blocked("scale-count", f"scales of {list(scales.shape)} for {list(counts)} blocks")
+        return Blocked("invalid-parameters", f"scales of {list(scales.shape)} for {list(counts)} blocks")
     blocks = tuple((k, block if k == axis else 1) for k in range(len(shape)))
     return UniformType.sub_channel(storage, blocks, scales, zeros, expressed)
 
@@ -187,7 +187,7 @@ BY_EXPRESSED: dict[type[Attribute], str] = {
 def _carried(type: UniformType | Blocked) -> UniformType | Blocked:
     """`type`, or `Blocked` if it has more parameters than a type in the IR may carry."""
     if isinstance(type, UniformType) and type.blocks and type.scales.size > MAX_BLOCK_PARAMETERS:
-        return Blocked("many-blocks", f"{type.scales.size} scales per block are more than a type may hold")
+        return Blocked("block-size", f"{type.scales.size} scales per block are more than a type may hold")
     return type
 
 
@@ -209,7 +209,7 @@ def _divided(op: OnnxOp, type: UniformType) -> Blocked | None:
     is_stated = isinstance(element, Half) and not isinstance(type.expressed, Half)
     if isinstance(element, Half) and (is_stated or type.storage.width > BYTE_BITS):
         message = f"it divides in {element}, which moves a value by more than a step"
-        return Blocked("half-division", message, "quantize in float32")
+        return Blocked("expressed-type", message, "quantize in float32")
     return None
 
 

@@ -37,7 +37,7 @@ MOST_OFF = 1e-2
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "qonnx", "finn", "")
 """The domain of QONNX's operators, and those that exporters and converters wrote before."""
 COMPUTED_SIGNS = Blocked(
-    "computed-signs",
+    "unlike-a-cast",
     "the values are -scale or scale, computed at run time, and no quantize gives only these two",
     "use two bits",
 )
@@ -90,14 +90,14 @@ def uniform_type(
         return SCALE_VALUE
     outside = zeros[(zeros < storage.low) | (zeros > storage.high)]
     if outside.size:
-        return Blocked("zero-point-outside", f"the zero point {outside[0]:g} is outside the storage range")
+        return Blocked("invalid-parameters", f"the zero point {outside[0]:g} is outside the storage range")
     if scale.size == zeros.size == 1:
         return UniformType.per_tensor(storage, np.float32(scale.item()), int(zeros.item()))
     rank, longest = required(rank_of(value), UNKNOWN_RANK), max(scale, zeros, key=np.size)
     axis = int(np.argmax(longest.shape)) + rank - longest.ndim
     scales, zeros = along(scale, rank, axis), along(zeros, rank, axis)
     if scales is None or zeros is None:
-        return Blocked("scale-shape", "the scales run along more than one axis")
+        return Blocked("weight-axis", "the scales run along more than one axis")
     scales, zeros = np.broadcast_arrays(scales, zeros)
     return UniformType.per_axis(storage, axis, scales.astype(np.float32), zeros.astype(np.int32))
 
@@ -113,7 +113,9 @@ def stored_bits(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
     """The storage of integers of `bits`; narrow: without the least one, or, without a sign, the greatest."""
     width = next((w for w in WIDTHS if bits <= w), None)
     if width is None or bits != int(bits) or bits < 1 + signed:
-        return Blocked("bit-width", f"no stored integer has {bits:g} bits{' with a sign' if signed else ''}")
+        return Blocked(
+            "storage-type", f"no stored integer has {bits:g} bits{' with a sign' if signed else ''}"
+        )
     low, count = (-(1 << (int(bits) - 1)) if signed else 0), 1 << int(bits)
     high = low + count - 1
     return Storage.make(width, signed, low + (narrow and signed), high - (narrow and not signed))
@@ -129,7 +131,7 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
         return _signs(scale)
     storage = unblocked(stored_bits(bits, signed, bool(op.int_attr("narrow", 0))))
     if not zero_point.is_integer():  # nor is infinity
-        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is outside the storage range")
+        return Blocked("invalid-parameters", f"the zero point {zero_point:g} is outside the storage range")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
     nearest = FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
     mode = op.str_attr("rounding_mode", "ROUND").upper()
@@ -141,7 +143,7 @@ def _rounded(
 ) -> FakeQuantization | Blocked:
     """The quantization of a Quant that does not round to nearest, ties to even, as `nearest` does."""
     other = Blocked(
-        "rounding-mode",
+        "unlike-a-cast",
         f"it rounds by {mode}, a cast to nearest, half to even",
         "quantize with rounding_mode ROUND",
     )
@@ -169,14 +171,14 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     ranges = (required(constant_array(op.input(k)), RUN_TIME) for k in range(1, 5))
     least, greatest, lower, upper = ranges
     if not (np.array_equal(least, lower) and np.array_equal(greatest, upper)):
-        return Blocked("two-ranges", "its input and output ranges differ, a cast has one range")
+        return Blocked("unlike-a-cast", "its input and output ranges differ, a cast has one range")
     levels = op.int_attr("levels", 0)
     scale, zeros = folding.steps_of_range(least, greatest, levels)
     zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
     known = 1 < levels <= 1 << WIDTHS[1] and bool(np.isfinite(zeros).all())
     if not known or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
         return Blocked(
-            "zero-between-steps", "0 lies between two steps of the range, or at different ones by channel"
+            "unlike-a-cast", "0 lies between two steps of the range, or at different ones by channel"
         )
     width = WIDTHS[0] if levels <= 1 << WIDTHS[0] else WIDTHS[1]
     is_middle = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs

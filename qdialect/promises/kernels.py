@@ -24,10 +24,10 @@ from qdialect.promises.linear import EMPTY_SUM
 from qdialect.reasons import Blocked
 
 FAR_APART = Blocked(
-    "scale-ratio", "the ratio of the operand's and the result's scale is out of the kernel's range"
+    "mixed-scales", "the ratio of the operand's and the result's scale is out of the kernel's range"
 )
 SHORT_ROW = Blocked(
-    "short-softmax", "the kernel overflows at this scale for a row this short, or of unknown length"
+    "made-by-session", "the kernel overflows at this scale for a row this short, or of unknown length"
 )
 SOFTMAX_STEPS = 128
 """Steps of a result up to 1.0, per element of a row, that onnxruntime's QLinearSoftmax can count (1.31: measured)."""
@@ -113,20 +113,22 @@ class Kernels(Promise):
 
 def _scaled_bias(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
-        return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
+        return Blocked("product-form", "Gemm scales its bias", "fold beta into the bias")
     if op.input(2) is not None and op.float_attr("alpha", 1.0) != 1.0:
         # QGemm requires this bias in steps of alpha * x_scale * w_scale.
-        return Blocked("gemm-alpha", "Gemm scales its product but not its bias", "fold alpha into the weight")
+        return Blocked(
+            "product-form", "Gemm scales its product but not its bias", "fold alpha into the weight"
+        )
     return None
 
 
 def _ragged_windows(op: OnnxOp) -> Blocked | None:
     dilations = op.ints_attr("dilations")
     if dilations is not None and any(d != 1 for d in dilations):
-        return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
+        return Blocked("window-form", "no integer kernel averages over a dilated window")
     if op.int_attr("ceil_mode", 0) and op.int_attr("count_include_pad", 0) and not _windows_fit(op):
         return Blocked(
-            "ragged-pool",
+            "window-form",
             "a window ends beyond the padding, and the kernel counts that part in the mean, the op does not",
         )
     return None
@@ -219,7 +221,7 @@ def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
     last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
     if (meant < 13) != (opset < 13) and not last:
         return Blocked(
-            "softmax-opset", f"Softmax of opset {meant} normalizes over other axes than that of opset {opset}"
+            "opset", f"Softmax of opset {meant} normalizes over other axes than that of opset {opset}"
         )
     return {"axis": IntegerAttr(axis, i64)}
 

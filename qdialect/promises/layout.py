@@ -57,7 +57,7 @@ from qdialect.promises.reshaping import (
 from qdialect.promises.resizing import resize_nearest
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
-OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
+OUT_OF_RANGE = Blocked("invalid-op", "an index is out of the operand's range", "check the model")
 
 
 def _order(op: OnnxOp) -> tuple[int, ...] | None:
@@ -212,7 +212,7 @@ def _reverse_sequence(op: OnnxOp, axis: int) -> int | Blocked:
 
 def _overwritten(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
     if op.str_attr("reduction", "none") != "none":
-        return Blocked("reduces", "the op computes with the elements that it overwrites")
+        return Blocked("interpolates", "the op computes with the elements that it overwrites")
     return follow(never)(op, types)
 
 

@@ -29,7 +29,7 @@ WRONG_AXIS = Blocked(
     "the weight's scales do not run along its output channels",
     "quantize the weight per tensor or per output channel",
 )
-EMPTY_SUM = Blocked("empty-sum", "the sums have no terms, and kernels leave such results undefined")
+EMPTY_SUM = Blocked("empty-tensor", "the sums have no terms, and kernels leave such results undefined")
 BIAS_TOLERANCE = 1e-6
 """Greatest relative difference of a bias scale from x_scale * w_scale: a few units in the last place."""
 
@@ -109,7 +109,7 @@ class Linear(Promise):
             return None
         if x is None or w is None or not x.is_per_tensor:  # O11
             return Blocked(
-                "bias-alone", "the bias is quantized but its operands are not, per tensor and per channel"
+                "float-operand", "the bias is quantized but its operands are not, per tensor and per channel"
             )
         return (  # O12
             None
@@ -195,7 +195,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
         return GEMM_FORM
     if op.int_attr("transB", 0) and constant(op.operands[1]) is None:
-        return Blocked("computed-weight", "Gemm transposes a weight that is computed")
+        return Blocked("computed-parameter", "Gemm transposes a weight that is computed")
     return None
 
 

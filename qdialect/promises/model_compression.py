@@ -22,7 +22,7 @@ from qdialect.promises.fake_quantize import FakeQuantization, FakeQuantizes, sto
 from qdialect.promises.staircase import attribute_numbers
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
-UNSTATED = Blocked("unstated-parameters", "its number of bits or its range is not stated", "check the model")
+UNSTATED = Blocked("invalid-parameters", "its number of bits or its range is not stated", "check the model")
 
 
 def _range(op: OnnxOp, name: str, place: int) -> Array:

@@ -70,9 +70,7 @@ def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
 def _reduces(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
     reduced, shape = answer(_reduced, op), shape_of(op.operands[0].type)
     if not isinstance(reduced, Blocked) and shape and 0 in (shape[a] for a in reduced[0]):
-        return Blocked(
-            "empty-reduction", "the maximum of no elements is infinite, which no integer represents"
-        )
+        return Blocked("empty-tensor", "the maximum of no elements is infinite, which no integer represents")
     return follow(_reduce_forward)(op, types)
 
 
@@ -88,12 +86,12 @@ def _compared(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]
 
 def _unique_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
     if not types[0].round_trips:
-        return Blocked("real-ties", "two stored integers may dequantize to one float")
+        return Blocked("equal-elements", "two stored integers may dequantize to one float")
     return follow(never)(op, types)
 
 
 def _unique_backward(op: OnnxOp, types: Sequence[UniformType]) -> Blocked:
-    return Blocked("rounding-merges", "quantization may make elements equal, which the op drops")
+    return Blocked("equal-elements", "quantization may make elements equal, which the op drops")
 
 
 def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
@@ -142,7 +140,7 @@ def _clip_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformT
     if bounds is None:
         return COMPUTED_BOUND
     if not _expressible(bounds, types[0]):
-        return Blocked("bound-rounds", f"the type cannot represent the bounds [{bounds[0]:g}, {bounds[1]:g}]")
+        return Blocked("value-rounds", f"the type cannot represent the bounds [{bounds[0]:g}, {bounds[1]:g}]")
     return types
 
 

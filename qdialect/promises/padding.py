@@ -70,7 +70,7 @@ def pads_of(op: OnnxOp) -> Pads | Blocked:
         return Blocked("computed-parameter", "the padded axes are computed")
     places = unblocked(places_of(range(rank) if axes is None else axes, rank))
     if len(pads) != 2 * len(places):
-        return Blocked("pad-shape", "the pads do not fit the operand's rank")
+        return Blocked("invalid-op", "the pads do not fit the operand's rank")
     half = len(places)
     return dict(zip(places, zip(pads[:half], pads[half:], strict=True), strict=True))
 
@@ -96,9 +96,7 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
         if value is None:
             return COMPUTED_PAD_VALUE
         if not types[0].is_per_tensor and value != 0:
-            return Blocked(
-                "pad-value-per-axis", "the value that Pad inserts is stored differently in each channel"
-            )
+            return Blocked("zero-point", "the value that Pad inserts is stored differently in each channel")
     return types
 
 
@@ -117,35 +115,35 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     if value is None or value == 0:
         return moved
     if type.dequantize(type.quantize(np.float32(value))) != np.float32(value):
-        return Blocked("pad-value-rounds", f"Pad inserts {value:g}, which the type cannot represent")
+        return Blocked("value-rounds", f"Pad inserts {value:g}, which the type cannot represent")
     return moved
 
 
 def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
     if pad.str_attr("mode", "constant") != "constant":
         return Blocked(
-            "pad-mode", f"Pad repeats elements ({pad.str_attr('mode', '')}) instead of adding zeros"
+            "pad-form", f"Pad repeats elements ({pad.str_attr('mode', '')}) instead of adding zeros"
         )
     value = required(pad_value(pad), COMPUTED_PAD_VALUE)
     if value != 0:
-        return Blocked("pad-value", f"Pad inserts {value:g}, a window pads with zero")
+        return Blocked("pad-form", f"Pad inserts {value:g}, a window pads with zero")
     pads = unblocked(pads_of(pad))
     if any(min(pair) < 0 for pair in pads.values()):
-        return Blocked("pad-crops", "Pad has negative pads, which remove elements")
+        return Blocked("pad-form", "Pad has negative pads, which remove elements")
     return _spatial(pads, rank_of(pad.operands[0]))
 
 
 def _spatial(pads: Pads, rank: int | None) -> tuple[int, ...] | Blocked:
     """The pads of the spatial axes, first those before them; `Blocked` if batch or channels are padded."""
     if rank is None or rank < 3 or any(any(pads.get(axis, ())) for axis in (0, 1)):
-        return Blocked("pad-channels", "Pad adds zeros along the batch or channel axis")
+        return Blocked("pad-form", "Pad adds zeros along the batch or channel axis")
     each = [pads.get(axis, (0, 0)) for axis in range(2, rank)]
     return (*(before for before, _ in each), *(behind for _, behind in each))
 
 
 def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
     if op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        return Blocked("auto-pad", "auto_pad computes the pads of the window")
+        return Blocked("unknown-shape", "auto_pad computes the pads of the window")
     own = (op.ints_attr("pads") if op.str_attr("auto_pad", "NOTSET") == "NOTSET" else None) or (0,) * len(
         added
     )
@@ -160,13 +158,13 @@ def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blo
 def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
     """An average counts the zeros of a Pad; its own pads only with `count_include_pad`."""
     if op.int_attr("ceil_mode", 0):
-        return Blocked("ceil-mode", "a partial window at the edge counts fewer elements")
+        return Blocked("pad-form", "a partial window at the edge counts fewer elements")
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
-        return Blocked("pads-not-counted", "the average excludes its own pads, but includes a Pad's zeros")
+        return Blocked("pad-form", "the average excludes its own pads, but includes a Pad's zeros")
     attributes = unblocked(_more_pads(op, added))
     own, sizes = op.ints_attr("pads") or (0,) * len(added), (op.ints_attr("kernel_shape") or ()) * 2
     if any(a + b >= size for a, b, size in zip(own, added, sizes, strict=True)):
-        return Blocked("pads-fill-window", "a window would cover padding only, which pools do not allow")
+        return Blocked("pad-form", "a window would cover padding only, which pools do not allow")
     return {**attributes, "count_include_pad": int_attr(1)}
 
 

@@ -37,7 +37,7 @@ class QOperator(Promise):
 
 
 OVERFLOW = Blocked(
-    "scale-overflow",
+    "scale-value",
     "reals of these scales, or a kernel's multiplier, are beyond float32",
     "quantize the model again",
 )
@@ -96,7 +96,7 @@ def reading(op: OnnxOp) -> Reading | Blocked:
         roles = _roles(len(known), kernel)
         if roles is not None and (cells := _cells(known, roles)) is not None:
             return Reading(name, kernel, cells, bias, {role: k for k, role in enumerate(roles)})
-    return Blocked("more-inputs", f"{op.op_type} has inputs that no op on quantized types takes")
+    return Blocked("attribute", f"{op.op_type} has inputs that no op on quantized types takes")
 
 
 def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, Attribute] | Blocked:
@@ -135,17 +135,17 @@ def parameters_type(
     if not scales.size:
         return EMPTY_AXIS
     if scales.dtype != np.float32:
-        return Blocked("scale-type", f"the scale is {scales.dtype}, the kernels compute in float32")
+        return Blocked("expressed-type", f"the scale is {scales.dtype}, the kernels compute in float32")
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return SCALE_VALUE
     zeros = np.zeros(1, np.int32) if zeros is None else zeros.astype(np.int32)
     if scales.size == zeros.size == 1:
         return UniformType.per_tensor(storage, scales.reshape(()), zeros.reshape(()))  # pyright: ignore
     if axis is None or max(scales.ndim, zeros.ndim) > 1:
-        return Blocked("per-axis", "the operand has a scale for each channel")
+        return Blocked("activation-per-axis", "the operand has a scale for each channel")
     count = max(scales.size, zeros.size)
     if {scales.size, zeros.size} - {1, count}:
-        return Blocked("scale-count", f"{scales.size} scales, {zeros.size} zero points")
+        return Blocked("invalid-parameters", f"{scales.size} scales, {zeros.size} zero points")
     return UniformType.per_axis(
         storage, axis, np.broadcast_to(scales.reshape(-1), count), np.broadcast_to(zeros.reshape(-1), count)
     )
@@ -212,13 +212,13 @@ def _range(type: UniformType) -> float:
 def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | Blocked:
     storage, scales = Storage.of("i32"), numerics.bias_scale(x.scales, w.scales)
     if storage_of(element_of(bias.type)) != storage:
-        return Blocked("bias-type", "the bias is not int32")
+        return Blocked("invalid-op", "the bias is not int32")
     if not scales.ndim:
         return UniformType.along(storage, 0, scales)
     shape = required(shape_of(bias.type), UNKNOWN_RANK)
     if not shape or shape[-1] not in (DYNAMIC, scales.size):
         return Blocked(
-            "scale-count", f"{scales.size} scales for a bias of {list(shape)}, which all columns share"
+            "invalid-parameters", f"{scales.size} scales for a bias of {list(shape)}, which all columns share"
         )
     return UniformType.along(storage, len(shape) - 1, scales)
 

@@ -23,7 +23,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked, answer, required, unblocked
 MOST_REPEATED = 4096
 """Most scales that are written where an axis was merged: each is some bytes of the file, read at every run."""
 REPEATED = Blocked(
-    "repeated-scales", f"the merged axis would need more than {MOST_REPEATED} scales, most of them repeated"
+    "too-large", f"the merged axis would need more than {MOST_REPEATED} scales, most of them repeated"
 )
 Sizes = Sequence[int]
 

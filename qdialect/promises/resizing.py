@@ -71,7 +71,7 @@ def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     if op.str_attr("mode", "nearest") != "nearest":
         return Blocked("interpolates", "Resize computes new elements between the old ones")
     if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
-        return Blocked("extrapolates", "Resize fills positions outside the tensor with a constant")
+        return Blocked("interpolates", "Resize fills positions outside the tensor with a constant")
     return follow(_not_resized)(op, types)
 
 
@@ -91,7 +91,7 @@ class Interpolates(Promise):
 
 def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     if op.int_attr("antialias", 0) or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
-        return Blocked("resize-mode", "Resize has antialias or a keep_aspect_ratio_policy")
+        return Blocked("interpolates", "Resize has antialias or a keep_aspect_ratio_policy")
     steps = unblocked(_steps(op))
     mode = scaling(op, 0).mode
     cubic = op.float_attr("cubic_coeff_a", -0.75) if op.str_attr("mode", "nearest") == "cubic" else None
@@ -102,7 +102,7 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
             for axis, (old, new, scale) in steps.items()
         }
     except KeyError:
-        return Blocked("resize-mode", f"Resize has the coordinate transformation {mode}")
+        return Blocked("interpolates", f"Resize has the coordinate transformation {mode}")
     return {axis: matrix for axis, matrix in by_axis.items() if not _is_identity(matrix)}
 
 
@@ -125,7 +125,7 @@ def _steps(op: OnnxOp) -> dict[int, tuple[int, int, float]] | Blocked:
             continue
         if DYNAMIC in (old, new) or 0 in (old, new):
             return Blocked(
-                "dynamic-shape", f"the size of axis {axis} is unknown, in the operand or in the result"
+                "open-size", f"the size of axis {axis} is unknown, in the operand or in the result"
             )
         steps[axis] = (old, new, new / old if scales is None else float(scales[place]))
     return steps

@@ -39,11 +39,11 @@ from qdialect.promises.integral import holds_integers, is_integral
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked, answer, required, unblocked
 
 UNEQUAL = Blocked(
-    "unequal-steps",
+    "unlike-a-cast",
     "its thresholds are not equally spaced, the steps of a cast are",
     "quantize with equal steps",
 )
-BETWEEN = Blocked("zero-between-steps", "0 is not one of its results, or not of all channels")
+BETWEEN = Blocked("unlike-a-cast", "0 is not one of its results, or not of all channels")
 UNSIGNED = Blocked("storage-type", "whether the truncated integers have a sign is not known")
 MOST_STEPS = 1 << 16
 """Greatest number of thresholds, or of levels, of one channel."""
@@ -81,7 +81,7 @@ def _storage(low: int, high: int) -> Storage | Blocked:
             return Storage.make(width, low < 0, low, high)
     if low > 0 or high < 0:
         return BETWEEN
-    return Blocked("bit-width", f"no 8-bit or 16-bit integers hold [{low}, {high}]")
+    return Blocked("storage-type", f"no 8-bit or 16-bit integers hold [{low}, {high}]")
 
 
 def _stated(
@@ -113,7 +113,7 @@ def _channel_axis(op: OnnxOp, shape: Sequence[int], channels: int) -> int | Bloc
     axis = 1 if len(shape) in (2, 4) else len(shape) - 1
     if len(shape) == 3 and shape[1] == channels:  # versions differ
         if shape[-1] == channels:
-            return Blocked("unknown-channels", "its thresholds may run along either of two axes")
+            return Blocked("unknown-shape", "its thresholds may run along either of two axes")
         axis = 1
     return axis
 
@@ -122,7 +122,7 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
     thresholds = required(constant_array(op.input(1)), RUN_TIME)
     scale, bias = op.float_attr("out_scale", 1.0), op.float_attr("out_bias", 0.0)
     if thresholds.ndim != 2 or not 0 < thresholds.shape[1] < MOST_STEPS or not thresholds.shape[0]:
-        return Blocked("weight-shape", "its thresholds are not a row for each channel")
+        return Blocked("invalid-op", "its thresholds are not a row for each channel")
     if not (LEAST_SCALE <= scale <= MOST_SCALE and np.isfinite(bias)):
         return SCALE_VALUE
     rows, zero = np.sort(thresholds.astype(np.float32), axis=1), -bias / scale
@@ -145,7 +145,9 @@ def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
         axis = unblocked(_channel_axis(op, sizes, len(rows)))
         shape = (-1, *[1] * (len(sizes) - axis - 1))
         if sizes[axis] not in (DYNAMIC, len(rows)):
-            return Blocked("scale-count", f"{len(rows)} rows of thresholds for an axis of {sizes[axis]}")
+            return Blocked(
+                "invalid-parameters", f"{len(rows)} rows of thresholds for an axis of {sizes[axis]}"
+            )
     exact = as_stated and staircase.are_equal(steps, rows, integers=integers)
     return _stated(steps, scale, shape, exact=exact, integers=is_integral(np.asarray(scale)))
 
@@ -166,7 +168,7 @@ def _along_channels(op: OnnxOp, shape: tuple[int, ...]) -> tuple[int, ...] | Blo
     if axis < 0 or sizes[axis] not in (DYNAMIC, size):
         axis = 1
     if len(sizes) < 2 or sizes[axis] not in (DYNAMIC, size):
-        return Blocked("scale-count", f"mul has {size} numbers, no axis of the operand as many")
+        return Blocked("invalid-parameters", f"mul has {size} numbers, no axis of the operand as many")
     return (-1, *[1] * (len(sizes) - axis - 1))
 
 
@@ -176,21 +178,21 @@ def _requant_shift(op: OnnxOp) -> FakeQuantization | Blocked:
     signed = _attribute_number(op, "signed")
     if divisor is None or levels is None or signed is None:
         return Blocked(
-            "unstated-parameters", "div, n_levels or signed is not stated as one number", "check the model"
+            "invalid-parameters", "div, n_levels or signed is not stated as one number", "check the model"
         )
     if not (is_integral(mul) and is_integral(add) and divisor >= 1 and is_integral(np.asarray(divisor))):
-        return Blocked("unstated-parameters", "mul, add or div is not an integer", "check the model")
+        return Blocked("invalid-parameters", "mul, add or div is not an integer", "check the model")
     if not mul.size or not add.size or not 1 < levels <= MOST_STEPS or levels != int(levels):
-        return Blocked("bit-width", f"no stored integer has {levels:g} levels")
+        return Blocked("storage-type", f"no stored integer has {levels:g} levels")
     low = -(int(levels) // 2) if signed else 0
     shape = np.broadcast_shapes(mul.shape, add.shape)
     if sum(size > 1 for size in shape) > 1:
-        return Blocked("scale-shape", "the scales run along more than one axis")
+        return Blocked("weight-axis", "the scales run along more than one axis")
     shape = unblocked(_along_channels(op, shape))
     size = max(mul.size, add.size)
     wide, much = (np.broadcast_to(a.reshape(-1), (size,)).astype(np.int64) for a in (mul, add))
     if max(np.abs(wide).max(), np.abs(much).max(), divisor) > 1 << 31:
-        return Blocked("wide-range", "mul, add or div has more than 32 bits")
+        return Blocked("storage-type", "mul, add or div has more than 32 bits")
     steps = staircase.steps_of_shift(wide, much, int(divisor), low, low + int(levels) - 1)
     exact = staircase.is_shift(steps, wide, much, int(divisor))
     return _stated(steps, 1.0, shape, exact=exact, integers=True)
@@ -232,9 +234,9 @@ def _trunc(op: OnnxOp) -> FakeQuantization | Blocked:
     result = required(number(op.input(4)), RUN_TIME) if clamps else scale
     mode = op.str_attr("rounding_mode", "FLOOR").upper()
     if mode not in ("FLOOR", "CEIL", "ROUND", "HALF_EVEN"):
-        return Blocked("rounding-mode", f"it rounds by {mode}", "truncate with rounding_mode FLOOR")
+        return Blocked("unlike-a-cast", f"it rounds by {mode}", "truncate with rounding_mode FLOOR")
     if zero:
-        return Blocked("zero-point-outside", f"its zero point {zero:g} is not truncated with the integers")
+        return Blocked("invalid-parameters", f"its zero point {zero:g} is not truncated with the integers")
     if not all(LEAST_SCALE <= one <= MOST_SCALE for one in (scale, result)):
         return SCALE_VALUE
     stated = _attribute_number(op, "signed")
@@ -242,7 +244,7 @@ def _trunc(op: OnnxOp) -> FakeQuantization | Blocked:
     whole = all(bits.is_integer() and 1 <= bits <= 16 for bits in (wide, narrow))
     bits = np.rint(np.log2(result / scale)) if clamps else wide - narrow
     if not whole or not 0 <= bits < 16:
-        return Blocked("bit-width", f"{wide:g} bits are not truncated to {narrow:g}")
+        return Blocked("storage-type", f"{wide:g} bits are not truncated to {narrow:g}")
     steps, exact = staircase.truncation(
         scale, int(bits), int(wide), int(narrow), mode=mode, signed=signed,
         narrow_range=bool(op.int_attr("narrow", 0)), clamps=clamps,

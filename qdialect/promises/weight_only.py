@@ -165,7 +165,7 @@ def unpacked_weight(
     if packed.dtype != np.uint8 or any(size != wanted for size, wanted in sizes.items()):
         return Blocked("block-size", "the weight's shape does not match the node's attributes")
     if scales.dtype != np.float32 or (zero_points is not None and zero_points.dtype != np.uint8):
-        return Blocked("scale-type", "scales or zero points of the weight are of another type")
+        return Blocked("expressed-type", "scales or zero points of the weight are of another type")
     stored = _spread(packed.reshape(outputs, -1), bits)[:, :inputs]
     if zero_points is None:
         zeros = np.full((outputs, count), 1 << (bits - 1), np.uint8)

@@ -20,14 +20,14 @@ FARTHEST = 1 << 12
 LEAST = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """The smallest value of each attribute of a window."""
 
-UNKNOWN_WEIGHT = Blocked("weight-shape", "the weight's shape is not known, or it has no spatial axis")
+UNKNOWN_WEIGHT = Blocked("invalid-op", "the weight's shape is not known, or it has no spatial axis")
 IRREGULAR = Blocked(
-    "irregular-window", "an attribute of the window is out of range, or of another rank than the weight"
+    "invalid-op", "an attribute of the window is out of range, or of another rank than the weight"
 )
-OTHER_RANK = Blocked("other-rank", "the operand or the result is not of the weight's rank")
-OTHER_SHAPE = Blocked("other-shape", "the stated shape of the result is not the one that the op computes")
+OTHER_RANK = Blocked("invalid-op", "the operand or the result is not of the weight's rank")
+OTHER_SHAPE = Blocked("invalid-op", "the stated shape of the result is not the one that the op computes")
 UNRESOLVED_PADS = Blocked(
-    "auto-pad", "auto_pad computes the pads from an unknown size", "give the model static sizes"
+    "unknown-shape", "auto_pad computes the pads from an unknown size", "give the model static sizes"
 )
 
 

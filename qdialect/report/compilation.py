@@ -154,7 +154,7 @@ class Compilation(Hook):
         """
         if breach.blocked.id == FLOAT_OPERAND:
             return held.get(called(breach.op), breach.blocked)
-        if breach.blocked.id not in NOT_THERE:
+        if breach.blocked.id != NOT_THERE:
             return breach.blocked
         said = [r.blocked for r in remarks_of(self.module).on(breach.op) if role_of(r.pass_name) in REWRITING]
         if not said:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from qdialect.errors import UserError, did_you_mean
 
@@ -46,8 +46,14 @@ class Entry(NamedTuple):
         ]
 
 
-def _read(name: str) -> dict[str, dict[str, str]]:
+def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+@cache
+def former_ids() -> dict[str, str]:
+    """The id that has the meaning of one of an earlier version, by the earlier one."""
+    return {old: id_ for id_, olds in _read("remarks.toml")["former"].items() for old in olds.split()}
 
 
 @cache
@@ -55,7 +61,9 @@ def entries() -> dict[str, Entry]:
     """Every entry, by the id of its reason."""
     fixes = _read("fixes.toml")
     kept: dict[str, Entry] = {}
-    for id_, (means, example, kind) in _read("remarks.toml").items():
+    rows = _read("remarks.toml")
+    del rows["former"]
+    for id_, (means, example, kind) in rows.items():
         fix = fixes[kind]
         tools = {name: fix[key] for key, name in TOOLS.items() if key in fix}
         kept[id_] = Entry(id_, means, example, fix["text"], tools)
@@ -63,7 +71,8 @@ def entries() -> dict[str, Entry]:
 
 
 def entry(id: str) -> Entry:
-    """The entry of a reason. UserError for an unknown id."""
+    """The entry of a reason, also by an id of an earlier version. UserError for an unknown id."""
+    id = former_ids().get(id, id)
     if id in entries():
         return entries()[id]
     fix = did_you_mean(id, entries(), "docs/remarks.md lists all")

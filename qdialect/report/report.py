@@ -34,10 +34,10 @@ from qdialect.targets import Target
 from qdialect.targets.legality import in_float
 from qdialect.transforms.decompose import decomposable
 
-UNREAD = ("not-quantized", "float-operand", "other-operand", "weight-alone", "annotation-only", "unknown-")
+UNREAD = ("not-quantized", "float-operand", "weight-alone", "annotation-only", "unknown-shape")
 """
-How the ids of reasons begin that an op has a float operand or result, or one of an unknown type, which an operator that
-is not read may be the cause of.
+Ids of reasons that an op has a float operand or result, or one of an unknown type, which an operator that is not read
+may be the cause of.
 """
 INTEGER_SUM = Blocked(
     "integer-sum", "part of an integer layer: applies scale, zero point or bias to integer sums"
@@ -54,8 +54,8 @@ LATE = (Role.CHOOSING, Role.LEGALIZING, Role.LOWERING)
 """Roles of passes on quantized types, those with the most informative remarks first."""
 SIMPLIFYING = (Role.SIMPLIFYING, Role.DECOMPOSING)
 """Roles of passes whose remarks do not explain why an op stays in float."""
-UNPRICED = ("no-costs", "storage")
-"""Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
+UNPRICED = "no-costs"
+"""Id of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
 NO_CAST = Blocked(
     "not-quantized",
     "neither operands nor result are quantized",
@@ -283,7 +283,7 @@ def staying_float(module: ModuleOp, form: str, target: Target, exactness: str) -
         why = None
         if said.blocked.id == NO_FORM.id:
             why = unread_operand(op, unknown, remarks)
-        elif said.blocked.id.startswith(UNREAD):
+        elif said.blocked.id in UNREAD:
             why = unread(op, unknown, remarks)
         if why is not None:
             reasons[op] = replace(said, blocked=why)
@@ -355,7 +355,7 @@ def _reason(op: OnnxOp, remarks: RemarkTable, none: tuple[Blocked, Blocked], *, 
         return of_target
     said = [(role_of(remark.pass_name), remark) for remark in remarks.on(op)]
     late = [remark for role in LATE for of, remark in said if of is role]
-    late.sort(key=lambda remark: remark.blocked.id in UNPRICED)
+    late.sort(key=lambda remark: remark.blocked.id == UNPRICED)
     early = [remark for role, remark in said if role not in (*LATE, *SIMPLIFYING)]
     fused = [remark for role, remark in said if role is Role.FUSING][-1:]
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
@@ -421,6 +421,6 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
 
 def surviving(remarks: RemarkTable, ops: Iterable[Operation]) -> list[Remark]:
     """The remarks on `ops`, in the order in which they arose; of equal reasons on one op the last."""
-    last = {(op, remark.blocked.id): remark for op in ops for remark in remarks.on(op)}
+    last = {(op, remark.blocked): remark for op in ops for remark in remarks.on(op)}
     there = set(last.values())
     return [remark for remark in remarks if remark in there]

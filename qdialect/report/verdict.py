@@ -165,7 +165,7 @@ class Verdict:
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that no runtime of ONNX has: unknown ones, and quantizers that were not read."""
-        refused = {one.op for one in self._report.unread if one.blocked.id in NOT_THERE}
+        refused = {one.op for one in self._report.unread if one.blocked.id == NOT_THERE}
         unknown = {
             name: n for name, n in self._report.unknown.items() if name.rpartition(".")[2] not in refused
         }

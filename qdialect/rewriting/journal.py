@@ -24,7 +24,7 @@ KEEP_FLOAT = "qdialect.keep_float"
 """The attribute of an operation that no rewrite may change: `--keep-float`, or what `keep-half` marks."""
 KEPT = Blocked("kept-float", "--keep-float excludes it")
 HALF = Blocked(
-    "half-precision",
+    "inexact-arithmetic",
     "whether onnxruntime rounds to half precision between two ops depends on these, so the op is not rewritten",
     "allow --exactness close",
 )

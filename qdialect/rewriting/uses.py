@@ -37,7 +37,7 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
         )
     if len(types) > 1:
         return Blocked(
-            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
+            "other-parameters", "the result is quantized in two ways", "use one scale and zero point"
         )
     return types.pop()
 
@@ -119,9 +119,9 @@ def more_work(
         return None
     if promise.selects:
         return Blocked(
-            "made-in-float", "the operands that the op selects from are float, so the op stays in float"
+            "does-not-pay", "the operands that the op selects from are float, so the op stays in float"
         )
-    return Blocked("more-work", "the operand has more elements to quantize than the result")
+    return Blocked("does-not-pay", "the operand has more elements to quantize than the result")
 
 
 def _elements(values: Sequence[SSAValue]) -> int | None:

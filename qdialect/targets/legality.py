@@ -57,7 +57,7 @@ def breaches(module: ModuleOp, target: Target) -> list[Breach]:
     for op in module.walk():
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp | YieldOp):
             refused = [*reader.refusals(op)]
-            rules = [] if any(one.id in NOT_THERE for one in refused) else _of_node(op, target)
+            rules = [] if any(one.id == NOT_THERE for one in refused) else _of_node(op, target)
             found += (Breach(op, blocked, False) for blocked in refused)
             found += (Breach(op, blocked, blocked.id not in target.refuses) for blocked in rules)
     return found
@@ -95,10 +95,10 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
         return None
     x, w, name = types[0], types[1], target.name
     if max(x.storage.width, w.storage.width) > BYTE.bit_length():
-        return Blocked("wide-pairs", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
+        return Blocked("no-kernel", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
     if w.blocks and target.float_blocks:
         return Blocked(
-            "blocked-scales",
+            "block-size",
             f"{name} computes products with a weight in blocks in float",
             "quantize the weight with one scale for each output channel",
         )
@@ -113,7 +113,7 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
             )
     elif target.symmetric_pairs and (x.zero_points.any() or w.zero_points.any()):
         return Blocked(
-            "pair-zero-point",
+            "zero-point",
             f"{name} requires zero point 0 for a product of two activations",
             "quantize activations symmetrically",
         )
@@ -122,7 +122,7 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
         return None
     if target.symmetric_spreads and not window.gathers and x.zero_points.any():
         return Blocked(
-            "spread-zero-point",
+            "zero-point",
             f"{name} requires zero point 0 for the input of a transposed convolution",
             "quantize its input symmetrically",
         )
@@ -160,9 +160,9 @@ def _of_quantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     users = [use.operation for use in op.results[0].uses]
     if target.whole_pairs and any(u.get_trait(DequantizeForm) is None for u in users):
         if any(isinstance(u, ReturnOp) for u in users):
-            yield Blocked("integer-output", "a graph output is integer", "dequantize the output")
+            yield Blocked("integer-interface", "a graph output is integer", "dequantize the output")
         else:
-            yield Blocked("lone-quantize", "an op other than a DequantizeLinear reads its integers")
+            yield Blocked("lone-cast", "an op other than a DequantizeLinear reads its integers")
     yield from _of_parameters(op, op.results[0], target)
 
 
@@ -175,9 +175,9 @@ def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     constant = isinstance(source, ConstantOp)
     if target.whole_pairs and not constant:
         if isinstance(source, Block):
-            yield Blocked("integer-input", "a graph input is integer", "let the model quantize its input")
+            yield Blocked("integer-interface", "a graph input is integer", "let the model quantize its input")
         else:
-            yield Blocked("lone-dequantize", "an op other than a QuantizeLinear makes its integers")
+            yield Blocked("lone-cast", "an op other than a QuantizeLinear makes its integers")
     weight = constant and _is_weight_of_linear(op)
     yield from _of_parameters(op, op.operands[0], target, constant=constant, weight=weight)
 
@@ -285,7 +285,7 @@ def _of_join(op: OnnxOp, target: Target) -> Iterator[Blocked]:
         quantized = any(use.operation.get_trait(QuantizeForm) is not None for use in value.uses)
         if casts and not _is_made_by(value, DequantizeForm) and quantized:
             yield Blocked(
-                "float-branch",
+                "float-operand",
                 "a branch is float, but another consumer quantizes it",
                 "use --exactness lossy",
             )

@@ -29,8 +29,8 @@ CALIBRATE = "quantize the float model with `qdialect quantize --data`"
 OTHER_OPS = "write it in ONNX's own operators"
 OTHER_MODEL = "change it in the model, or keep that part for another runtime"
 
-NOT_THERE = ("domain", "operator")
-"""Ids of reasons for an operator that the runtime does not have, whose other faults do not matter."""
+NOT_THERE = "operator"
+"""Id of reasons for an operator that the runtime does not have, whose other faults do not matter."""
 
 
 class Reader:
@@ -50,7 +50,7 @@ class Reader:
             names = dict.fromkeys(name for v in (*op.operands, *op.results) if (name := self._unread(v)))
             for name in names:
                 message = f"{self._target.name} reads no tensors of {name} there"
-                yield Blocked("element-type", message, "cast to another type in the model")
+                yield Blocked("expressed-type", message, "cast to another type in the model")
         yield from self._limits(op)
 
     def _operator(self, op: OnnxOp) -> Blocked | None:
@@ -61,7 +61,7 @@ class Reader:
         if self._target.reads(op.domain, op.op_type):
             return None
         if domain not in self._target.domains:
-            return Blocked("domain", f"{name} reads no operators of {domain}", _instead(op))
+            return Blocked("operator", f"{name} reads no operators of {domain}", _instead(op))
         return Blocked("operator", f"{name} has no such operator", _instead(op))
 
     def _unread(self, value: SSAValue) -> str | None:
@@ -95,7 +95,7 @@ class Reader:
         ranks, rank = target.ranks.get(name), rank_of(op.operands[0]) if op.operands else None
         if ranks is not None and rank is not None and rank not in ranks:
             shown = ", ".join(map(str, ranks))
-            yield Blocked("other-rank", f"{target.name} takes only tensors of rank {shown}", OTHER_MODEL)
+            yield Blocked("attribute", f"{target.name} takes only tensors of rank {shown}", OTHER_MODEL)
         for place in target.constants.get(name, ()):
             value = op.input(place)
             if value is not None and not is_constant(value):

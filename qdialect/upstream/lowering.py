@@ -24,7 +24,7 @@ from qdialect.upstream.site import Lowered, Site, UpstreamForm, Values, upstream
 
 UpstreamForms = Mapping[tuple[str, str], UpstreamForm]
 
-SUBGRAPH = Blocked("subgraph", "the op has subgraphs", "unroll it, or make its condition constant")
+SUBGRAPH = Blocked("no-form", "the op has subgraphs", "unroll it, or make its condition constant")
 
 
 class _Lowering:

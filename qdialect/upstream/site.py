@@ -39,14 +39,14 @@ from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
 SMALL = 64
 """Greatest number of elements of constants that are merged if equal."""
 DYNAMIC_SHAPE = Blocked(
-    "dynamic-shape", "a size is not known", "state it: --batch N, or --sizes NAME=N for others"
+    "open-size", "a size is not known", "state it: --batch N, or --sizes NAME=N for others"
 )
-ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of this element type")
+ELEMENT_TYPE = Blocked("expressed-type", "upstream MLIR has no tensors of this element type")
 OTHER_TYPE = Blocked("other-type", "the quantized types of result and operand differ", "requantize it")
 COMPARED_TYPE = Blocked(
     "other-type", "the quantized types of result and compared operand differ", "requantize it"
 )
-STATISTICS_USED = Blocked("statistics-used", "the mean or the deviation is used")
+STATISTICS_USED = Blocked("training-mode", "the mean or the deviation is used")
 
 _KINDS = {"float32": "f32", "float64": "f64", "float16": "f16"}
 _INTEGERS = frozenset("bool int2 int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64".split())

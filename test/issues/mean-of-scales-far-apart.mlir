@@ -15,7 +15,7 @@ func.func @moves(%x: tensor<1x2x3x3x!x>) -> tensor<1x2x1x1x!quant.uniform<u8:f32
 // CHECK-LABEL: func.func @unmoved_scale_ratio(
 // CHECK: onnx.GlobalAveragePool(
 func.func @unmoved_scale_ratio(%x: tensor<1x2x3x3x!x>) -> tensor<1x2x1x1x!quant.uniform<u8:f32, 0.0004>> {
-  // expected-remark@+1 {{[lower-to-qoperator: scale-ratio]}}
+  // expected-remark@+1 {{[lower-to-qoperator: mixed-scales]}}
   %y = onnx.GlobalAveragePool(%x) : (tensor<1x2x3x3x!x>) -> tensor<1x2x1x1x!quant.uniform<u8:f32, 0.0004>>
   func.return %y : tensor<1x2x1x1x!quant.uniform<u8:f32, 0.0004>>
 }

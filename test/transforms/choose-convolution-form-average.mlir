@@ -26,7 +26,7 @@ func.func @mean_with_its_border(%x: tensor<?x24x12x15x!x>) -> tensor<?x24x12x15x
 // CHECK-LABEL: func.func @unmoved_border(
 // CHECK: onnx.AveragePool(%x)
 func.func @unmoved_border(%x: tensor<1x8x12x15x!x>) -> tensor<1x8x12x15x!y> {
-  // expected-remark@+1 {{at the border the mean is over fewer pixels [choose-convolution-form: ragged-pool]}}
+  // expected-remark@+1 {{at the border the mean is over fewer pixels [choose-convolution-form: window-form]}}
   %y = onnx.AveragePool(%x) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x12x15x!x>) -> tensor<1x8x12x15x!y>
   func.return %y : tensor<1x8x12x15x!y>
 }
@@ -34,7 +34,7 @@ func.func @unmoved_border(%x: tensor<1x8x12x15x!x>) -> tensor<1x8x12x15x!y> {
 // CHECK-LABEL: func.func @unmoved_ragged(
 // CHECK: onnx.AveragePool(%x)
 func.func @unmoved_ragged(%x: tensor<1x8x5x15x!x>) -> tensor<1x8x3x8x!y> {
-  // expected-remark@+1 {{a window may extend beyond the operand, where the mean is over fewer pixels [choose-convolution-form: ragged-pool]}}
+  // expected-remark@+1 {{a window may extend beyond the operand, where the mean is over fewer pixels [choose-convolution-form: window-form]}}
   %y = onnx.AveragePool(%x) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>, ceil_mode = 1 : i64} : (tensor<1x8x5x15x!x>) -> tensor<1x8x3x8x!y>
   func.return %y : tensor<1x8x3x8x!y>
 }

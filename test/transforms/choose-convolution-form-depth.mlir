@@ -73,17 +73,17 @@ func.func @one_row(%x: tensor<2x1x6x?x4x!x>) -> tensor<2x1x6x?x4x!x> {
 func.func @unmoved_others(%x: tensor<1x2x6x3x4x!x>, %u: tensor<1x2x6x?x4x!x>, %c: tensor<1x?x6x3x4x!x>, %r: tensor<*x!x>, %v: tensor<2x1x2x1x1x!w>) -> (tensor<1x2x5x3x4x!x>, tensor<1x1x5x?x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x2x5x3x4x!x>, tensor<1x1x6x3x4x!x>, tensor<1x1x5x3x4xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<1x2x2x1x2xi8>>} : () -> tensor<1x2x2x1x2x!w>
   %g = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x1x2x1x2xi8>>} : () -> tensor<2x1x2x1x2x!w>
-  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-parameter]}}
   %1 = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x1x!w>) -> tensor<1x2x5x3x4x!x>
-  // expected-remark@+1 {{more than one size is unknown, so no Reshape can split the joined axes again [choose-convolution-form: unknown-sizes]}}
+  // expected-remark@+1 {{more than one size is unknown, so no Reshape can split the joined axes again [choose-convolution-form: unknown-shape]}}
   %2 = onnx.Conv(%u, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x?x4x!x>
-  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-channels]}}
+  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-shape]}}
   %3 = onnx.Conv(%c, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x?x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
-  // expected-remark@+1 {{[choose-convolution-form: unknown-channels]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-shape]}}
   %4 = onnx.Conv(%r, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<*x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
-  // expected-remark@+1 {{the convolution has groups, whose channels would not stay together [choose-convolution-form: grouped]}}
+  // expected-remark@+1 {{the convolution has groups, whose channels would not stay together [choose-convolution-form: float-result]}}
   %5 = onnx.Conv(%x, %g) {group = 2 : i64, pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x2x!w>) -> tensor<1x2x5x3x4x!x>
-  // expected-remark@+1 {{[choose-convolution-form: auto-pad]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-shape]}}
   %6 = onnx.Conv(%u, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x6x3x4x!x>
   %7 = onnx.Conv(%x, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4xf32>
   func.return %1, %2, %3, %4, %5, %6, %7 : tensor<1x2x5x3x4x!x>, tensor<1x1x5x?x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x2x5x3x4x!x>, tensor<1x1x6x3x4x!x>, tensor<1x1x5x3x4xf32>

@@ -25,7 +25,7 @@ func.func @two_in_one(%x: tensor<1x4x1x5x!x>) -> tensor<1x4x1x4x!y> {
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_computed_weight(%x: tensor<1x4x1x5x!x>, %w: tensor<4x1x1x1x!w>) -> tensor<1x4x1x5x!x> {
-  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-parameter]}}
   %y = onnx.Conv(%x, %w) {group = 4 : i64} : (tensor<1x4x1x5x!x>, tensor<4x1x1x1x!w>) -> tensor<1x4x1x5x!x>
   func.return %y : tensor<1x4x1x5x!x>
 }
@@ -43,7 +43,7 @@ func.func @unmoved_others(%x: tensor<1x2x1x5x!x>) -> (tensor<1x2x1x5xf32>, tenso
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!w>
   %v = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!v>
   %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x1x5xf32>
-  // expected-remark@+1 {{an operand or the result is not 8-bit, as the measured kernels require [choose-convolution-form: storage]}}
+  // expected-remark@+1 {{an operand or the result is not 8-bit, as the measured kernels require [choose-convolution-form: no-costs]}}
   %z = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!v>) -> tensor<1x2x1x5x!x>
   func.return %y, %z : tensor<1x2x1x5xf32>, tensor<1x2x1x5x!x>
 }

@@ -127,9 +127,9 @@ func.func @same_of_an_open_size(%x: tensor<1x1x5x!x>, %v: tensor<1x1x?x5x!x>) ->
 // CHECK: func.return
 func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x11xf32>, tensor<1x1x11xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{the pads of the transposed convolution follow from its sizes (auto_pad) [choose-convolution-form: auto-pad]}}
+  // expected-remark@+1 {{the pads of the transposed convolution follow from its sizes (auto_pad) [choose-convolution-form: unknown-shape]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 11>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
-  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
+  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: invalid-op]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
   func.return %a, %c : tensor<1x1x11xf32>, tensor<1x1x11xf32>
 }
@@ -139,11 +139,11 @@ func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x11xf32>, tensor<1
 // CHECK: func.return
 func.func @unmoved_large_window(%x: tensor<1x1x5x!x>) -> (tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{an attribute of the window is out of range, or of another rank than the weight [choose-convolution-form: irregular-window]}}
+  // expected-remark@+1 {{an attribute of the window is out of range, or of another rank than the weight [choose-convolution-form: invalid-op]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 1000000>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: invalid-op]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[choose-convolution-form: large-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: window-form]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2000>, pads = array<i64: 50, 0>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
   func.return %a, %b, %c : tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>
 }
@@ -167,15 +167,15 @@ func.func @depthwise(%x: tensor<1x2x5x!x>) -> tensor<1x2x10x!quant.uniform<u8:f3
 // CHECK: func.return
 func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor<1x2x5x!s>, %r: tensor<1x2x5x!x>) -> (tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x2xi8>>} : () -> tensor<2x1x2x!w>
-  // expected-remark@+1 {{[choose-convolution-form: unknown-width]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-shape]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x2x?x!x>, tensor<2x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[choose-convolution-form: computed-weight]}}
+  // expected-remark@+1 {{[choose-convolution-form: computed-parameter]}}
   %b = onnx.ConvTranspose(%r, %v) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{[choose-convolution-form: grouped]}}
+  // expected-remark@+1 {{[choose-convolution-form: float-result]}}
   %c = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>, group = 2 : i64} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x2x10xf32>
-  // expected-remark@+1 {{[choose-convolution-form: storage]}}
+  // expected-remark@+1 {{[choose-convolution-form: no-costs]}}
   %d = onnx.ConvTranspose(%s, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!s>, tensor<2x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{[choose-convolution-form: storage]}}
+  // expected-remark@+1 {{[choose-convolution-form: no-costs]}}
   %e = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10x!z>
   func.return %a, %b, %c, %d, %e : tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>
 }
@@ -184,7 +184,7 @@ func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor
 // CHECK: onnx.ConvTranspose(
 func.func @unmoved_volumes(%x: tensor<1x2x2x2x2x!x>) -> tensor<1x1x2x2x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x1x1x2xi8>>} : () -> tensor<2x1x1x1x2x!w>
-  // expected-remark@+1 {{rewritten only over one or two spatial axes [choose-convolution-form: many-axes]}}
+  // expected-remark@+1 {{rewritten only over one or two spatial axes [choose-convolution-form: window-form]}}
   %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 1, 1, 2>} : (tensor<1x2x2x2x2x!x>, tensor<2x1x1x1x2x!w>) -> tensor<1x1x2x2x4xf32>
   func.return %y : tensor<1x1x2x2x4xf32>
 }

@@ -71,7 +71,7 @@ func.func @moved_behind_shared_clamp(%x: tensor<1x32x8x8x!x>, %w: tensor<32x32x1
 func.func @unmoved_wide(%x: tensor<1x32x8x8x!v>, %w: tensor<32x32x1x1x!w>) -> tensor<1x32x8x8x!v> {
   %c = onnx.Constant() {value = #onnx.tensor<[1, 2, 16, 8, 8] : tensor<5xi64>>} : () -> tensor<5xi64>
   %d = onnx.Constant() {value = #onnx.tensor<[1, 32, 8, 8] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{an operand or the result is not 8-bit, as the measured kernels require [choose-convolution-form: storage]}}
+  // expected-remark@+1 {{an operand or the result is not 8-bit, as the measured kernels require [choose-convolution-form: no-costs]}}
   %a = onnx.Conv(%x, %w, _) : (tensor<1x32x8x8x!v>, tensor<32x32x1x1x!w>) -> tensor<1x32x8x8x!v>
   %s = onnx.Reshape(%a, %c) : (tensor<1x32x8x8x!v>, tensor<5xi64>) -> tensor<1x2x16x8x8x!v>
   %t = onnx.Transpose(%s) {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<1x2x16x8x8x!v>) -> tensor<1x16x2x8x8x!v>

@@ -80,7 +80,7 @@ func.func @unmoved_grouped(%x: tensor<1x2x4x8x!x>) -> tensor<1x2x4x8x!x> {
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_unknown_width(%x: tensor<1x1x256x?x!x>) -> tensor<1x1x256x?x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the width is not known, and packing pixels into channels divides it [choose-convolution-form: unknown-width]}}
+  // expected-remark@+1 {{the width is not known, and packing pixels into channels divides it [choose-convolution-form: unknown-shape]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x256x?x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x256x?x!x>
   func.return %y : tensor<1x1x256x?x!x>
 }
@@ -104,7 +104,7 @@ func.func @auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
 // CHECK: return
 func.func @unmoved_auto_pad(%x: tensor<1x1x?x64x!x>) -> tensor<1x1x?x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<1x1x1x3xi8>>} : () -> tensor<1x1x1x3x!w>
-  // expected-remark@+1 {{auto_pad computes the pads from an unknown size; give the model static sizes [choose-convolution-form: auto-pad]}}
+  // expected-remark@+1 {{auto_pad computes the pads from an unknown size; give the model static sizes [choose-convolution-form: unknown-shape]}}
   %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x?x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x?x64x!x>
   func.return %y : tensor<1x1x?x64x!x>
 }
@@ -117,7 +117,7 @@ func.func @unmoved_auto_pad(%x: tensor<1x1x?x64x!x>) -> tensor<1x1x?x64x!x> {
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x> {
-  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-parameter]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
 }
@@ -131,7 +131,7 @@ func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_unknown_channels(%x: tensor<1x?x64x64x!x>) -> tensor<1x1x64x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-channels]}}
+  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-shape]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x?x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
 }

@@ -105,7 +105,7 @@ func.func @unmoved_many_channels(%x: tensor<1x256x8x7x!x>, %w: tensor<256x256x1x
 func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32>, tensor<1x4x4000x!x>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x3xi8>>} : () -> tensor<4x1x3x!w>
   %z = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000x!x>
-  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-faster]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000xf32>
   func.return %y, %z : tensor<1x4x4000xf32>, tensor<1x4x4000x!x>
 }
@@ -135,7 +135,7 @@ func.func @phases(%x: tensor<1x1x64x64x!x>) -> tensor<1x4x128x128x!x> {
 // CHECK: func.return
 func.func @unmoved_transposed(%x: tensor<1x1x4x3x!x>) -> tensor<1x1x8x6xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2xi8>>} : () -> tensor<1x1x2x2x!w>
-  // expected-remark@+1 {{[choose-convolution-form: float-is-faster]}}
+  // expected-remark@+1 {{[choose-convolution-form: float-faster]}}
   %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2, 2>} : (tensor<1x1x4x3x!x>, tensor<1x1x2x2x!w>) -> tensor<1x1x8x6xf32>
   func.return %y : tensor<1x1x8x6xf32>
 }
@@ -203,7 +203,7 @@ func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:
 // CHECK: onnx.Conv(%a
 func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  // expected-remark@+1 {{with this number of channels the convolution is as fast in float [choose-convolution-form: float-faster]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
   func.return %y : tensor<1x2x7x3xf32>
 }
@@ -212,7 +212,7 @@ func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.0
 // CHECK: onnx.Conv(%a
 func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x9x5xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [choose-convolution-form: grouped]}}
+  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [choose-convolution-form: float-result]}}
   %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
   func.return %y : tensor<1x2x9x5xf32>
 }
@@ -240,17 +240,17 @@ func.func @unmoved_does_not_pay(%x: tensor<1x8x16x16x!x>, %w: tensor<12x8x1x1x!w
 // CHECK: func.return
 func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor<1x1x64x!x>, %v: tensor<1x1x?x1x!w>, %e: tensor<1x0x64x64x!x>, %n: tensor<1x0x1x1x!w>) -> (tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
+  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: invalid-op]}}
   %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x60x60x!x>
-  // expected-remark@+1 {{[choose-convolution-form: unknown-width]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-shape]}}
   %2 = onnx.Conv(%r, %w) : (tensor<*x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
-  // expected-remark@+1 {{[choose-convolution-form: weight-shape]}}
+  // expected-remark@+1 {{[choose-convolution-form: invalid-op]}}
   %3 = onnx.Conv(%x, %v) : (tensor<1x1x64x64x!x>, tensor<1x1x?x1x!w>) -> tensor<1x1x64x64x!x>
-  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: invalid-op]}}
   %4 = onnx.Conv(%x, %w) {strides = array<i64: 1>} : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
-  // expected-remark@+1 {{[choose-convolution-form: other-rank]}}
+  // expected-remark@+1 {{[choose-convolution-form: invalid-op]}}
   %5 = onnx.Conv(%l, %w) : (tensor<1x1x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
-  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: invalid-op]}}
   %6 = onnx.Conv(%e, %n) : (tensor<1x0x64x64x!x>, tensor<1x0x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %1, %2, %3, %4, %5, %6 : tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>
 }
@@ -269,7 +269,7 @@ func.func @unmoved_scales(%x: tensor<1x2x64x64x!quant.uniform<u8:f32:1, {0.02,0.
 func.func @unmoved_types(%x: tensor<1x1x64x64x!quant.uniform<i8:f32, 0.02:13>>, %h: tensor<1x1x64x64x!quant.uniform<u8:f16, 0.02:13>>) -> (tensor<1x1x64x64x!x>, tensor<1x1x64x64xf16>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
   %v = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!quant.uniform<i8:f16, 0.01>>
-  // expected-remark@+1 {{[choose-convolution-form: storage]}}
+  // expected-remark@+1 {{[choose-convolution-form: no-costs]}}
   %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!quant.uniform<i8:f32, 0.02:13>>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   // expected-remark@+1 {{[choose-convolution-form: expressed-type]}}
   %2 = onnx.Conv(%h, %v) : (tensor<1x1x64x64x!quant.uniform<u8:f16, 0.02:13>>, tensor<1x1x1x1x!quant.uniform<i8:f16, 0.01>>) -> tensor<1x1x64x64xf16>

@@ -41,9 +41,9 @@ func.func @short_rows(%x: tensor<1x40x1x96x2xf32>) -> tensor<1x96x1x40x2xf32> {
 // CHECK-NOT: onnx.Reshape
 // CHECK: func.return
 func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, %c: tensor<1x5x1x3x7xf32>, %d: tensor<1x50x1x3x64xf32>, %e: tensor<2x50x96xf32>, %f: tensor<*xf32>, %g: tensor<1x0x1x9xf32>, %h: tensor<70x1x90x1xf32>) -> (tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>) {
-  // expected-remark@+1 {{the Transpose permutes more than two blocks of axes [collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{the Transpose permutes more than two blocks of axes [collapse-transpose: axes-change-places]}}
   %0 = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<20x30x40xf32>) -> tensor<40x30x20xf32>
-  // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-sizes]}}
+  // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-size]}}
   %1 = onnx.Transpose(%b) {perm = array<i64: 0, 3, 4, 1, 2>} : (tensor<?x1x?x3x32xf32>) -> tensor<?x3x32x1x?xf32>
   // expected-remark@+1 {{with so few elements, or such long rows, the unchanged Transpose is as fast [collapse-transpose: does-not-pay]}}
   %2 = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<1x5x1x3x7xf32>) -> tensor<1x1x3x7x5xf32>
@@ -93,22 +93,22 @@ func.func @cut_first_in_integers(%x: tensor<2x40x2x3x32x!quant.uniform<u8:f32, 0
 // CHECK: onnx.Split({{.*}} : (tensor<2x6x4x5xf32>
 // CHECK: onnx.Split({{.*}} : (tensor<2x2x3x32x40x!quant
 func.func @unmoved_in_front_of_parts(%a: tensor<2x40x3x3x32xf32>, %b: tensor<2x40x4x3x32xf32>, %c: tensor<2x40x2x3x32xf32>, %d: tensor<50x60x2xf32>, %e: tensor<5x6x2x4xf32>, %f: tensor<2x40x2x3x32x!quant.uniform<u8:f32:2, {0.5,0.25}>>) -> (tensor<1x2x3x40x32xf32>, tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>, tensor<1x60x50xf32>, tensor<1x6x4x5xf32>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>) {
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %t = onnx.Transpose(%a) {perm = array<i64: 2, 0, 3, 1, 4>} : (tensor<2x40x3x3x32xf32>) -> tensor<3x2x3x40x32xf32>
   %0, %1, %2 = onnx.Split(%t, _) {num_outputs = 3 : i64} : (tensor<3x2x3x40x32xf32>) -> (tensor<1x2x3x40x32xf32>, tensor<1x2x3x40x32xf32>, tensor<1x2x3x40x32xf32>)
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %u = onnx.Transpose(%b) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x4x3x32xf32>) -> tensor<4x2x3x32x40xf32>
   %3, %4 = onnx.Split(%u, _) {num_outputs = 2 : i64} : (tensor<4x2x3x32x40xf32>) -> (tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>)
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %v = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x2x3x32xf32>) -> tensor<2x2x3x32x40xf32>
   %5, %6 = onnx.Split(%v, _) {num_outputs = 2 : i64} : (tensor<2x2x3x32x40xf32>) -> (tensor<1x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>)
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %w = onnx.Transpose(%d) {perm = array<i64: 2, 1, 0>} : (tensor<50x60x2xf32>) -> tensor<2x60x50xf32>
   %7, %8 = onnx.Split(%w, _) {num_outputs = 2 : i64} : (tensor<2x60x50xf32>) -> (tensor<1x60x50xf32>, tensor<1x60x50xf32>)
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %r = onnx.Transpose(%e) {perm = array<i64: 2, 1, 3, 0>} : (tensor<5x6x2x4xf32>) -> tensor<2x6x4x5xf32>
   %9, %10 = onnx.Split(%r, _) {num_outputs = 2 : i64} : (tensor<2x6x4x5xf32>) -> (tensor<1x6x4x5xf32>, tensor<1x6x4x5xf32>)
-  // expected-remark@+1 {{[collapse-transpose: several-moves]}}
+  // expected-remark@+1 {{[collapse-transpose: axes-change-places]}}
   %q = onnx.Transpose(%f) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<2x40x2x3x32x!quant.uniform<u8:f32:2, {0.5,0.25}>>) -> tensor<2x2x3x32x40x!quant.uniform<u8:f32:0, {0.5,0.25}>>
   %11, %12 = onnx.Split(%q, _) {num_outputs = 2 : i64} : (tensor<2x2x3x32x40x!quant.uniform<u8:f32:0, {0.5,0.25}>>) -> (tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.25}>>)
   func.return %0, %3, %v, %5, %7, %9, %11 : tensor<1x2x3x40x32xf32>, tensor<2x2x3x32x40xf32>, tensor<2x2x3x32x40xf32>, tensor<1x2x3x32x40xf32>, tensor<1x60x50xf32>, tensor<1x6x4x5xf32>, tensor<1x2x3x32x40x!quant.uniform<u8:f32:0, {0.5}>>
@@ -141,7 +141,7 @@ func.func @channels_in_integers(%x: tensor<2x3x16x4x720xui8>, %s: tensor<f32>, %
 func.func @unmoved_softmax(%a: tensor<2x64x1x49xf32>, %b: tensor<2x16x32x32xui8>, %s: tensor<f32>, %z: tensor<ui8>, %c: tensor<?x8x?x64xf32>, %d: tensor<1x4x2x2xf32>) -> (tensor<2x64x1x49xf32>, tensor<2x16x32x32xui8>, tensor<?x8x?x64xf32>, tensor<1x4x2x2xf32>) {
   %p = onnx.LogSoftmax(%a) {axis = 1 : i64} : (tensor<2x64x1x49xf32>) -> tensor<2x64x1x49xf32>
   %q = onnx_ms.QLinearSoftmax(%b, %s, %z, %s, %z) {axis = 1 : i64, opset = 11 : i64} : (tensor<2x16x32x32xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x16x32x32xui8>
-  // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-sizes]}}
+  // expected-remark@+1 {{more than one size is unknown, and Reshape infers only one [collapse-transpose: open-size]}}
   %r = onnx.LogSoftmax(%c) {axis = 1 : i64} : (tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32>
   // expected-remark@+1 {{with so few elements, the unchanged Softmax is as fast [collapse-transpose: does-not-pay]}}
   %t = onnx.Softmax(%d) {axis = 1 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>

@@ -21,7 +21,7 @@ func.func @unmoved_mask_no_rank(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, 
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
   %t = onnx.Add(%u, %m) : (tensor<2x3x5x7xf32>, tensor<*xf32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-mask]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
@@ -45,7 +45,7 @@ func.func @unmoved_no_rank(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: t
   %s = onnx.MatMul(%q, %k) : (tensor<*xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: no-heads]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
@@ -72,7 +72,7 @@ func.func @unmoved_open_matrix(%x: tensor<?x12xf32>, %y: tensor<1x7x12xf32>, %z:
   %s = onnx.MatMul(%q, %k) : (tensor<1x3x?x4xf32>, tensor<1x3x4x7xf32>) -> tensor<1x3x?x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<1x3x?x7xf32>, tensor<f32>) -> tensor<1x3x?x7xf32>
-  // expected-remark@+1 {{[compose-attention: no-heads]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<1x3x?x7xf32>) -> tensor<1x3x?x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<1x3x?x7xf32>, tensor<1x3x7x6xf32>) -> tensor<1x3x?x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x3x?x6xf32>) -> tensor<1x?x3x6xf32>
@@ -100,7 +100,7 @@ func.func @unmoved_overlap(%x: tensor<2x5x16xf32>) -> tensor<2x5x12xf32> {
   %k = onnx.Transpose(%k0) {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x4x5xf32>
   %v = onnx.Transpose(%k0) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
   %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x5xf32>) -> tensor<2x3x5x5xf32>
-  // expected-remark@+1 {{[compose-attention: unequal-heads]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%s) {axis = -1 : i64} : (tensor<2x3x5x5xf32>) -> tensor<2x3x5x5xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x5xf32>, tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x4xf32>) -> tensor<2x5x3x4xf32>
@@ -133,7 +133,7 @@ func.func @unmoved_matrices(%x: tensor<10x12xf32>, %y: tensor<2x7x12xf32>, %z: t
   %v = onnx.Reshape(%v1, %d) : (tensor<2x3x7x4xf32>, tensor<3xi64>) -> tensor<6x7x4xf32>
   %s = onnx.MatMul(%q, %k) : (tensor<6x5x4xf32>, tensor<6x4x7xf32>) -> tensor<6x5x7xf32>
   %t = onnx.Add(%m, %s) : (tensor<?x5x7xf32>, tensor<6x5x7xf32>) -> tensor<6x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-mask]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%t) {axis = 2 : i64} : (tensor<6x5x7xf32>) -> tensor<6x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<6x5x7xf32>, tensor<6x7x4xf32>) -> tensor<6x5x4xf32>
   %o1 = onnx.Reshape(%o, %e) : (tensor<6x5x4xf32>, tensor<4xi64>) -> tensor<2x3x5x4xf32>
@@ -159,7 +159,7 @@ func.func @unmoved_batch(%x: tensor<1x5x12xf32>, %y: tensor<2x7x12xf32>, %z: ten
   %s = onnx.MatMul(%q, %k) : (tensor<1x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: unequal-heads]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
@@ -185,7 +185,7 @@ func.func @unmoved_one_head(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: 
   %s = onnx.MatMul(%q, %k) : (tensor<2x1x5x12xf32>, tensor<2x1x12x7xf32>) -> tensor<2x1x5x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x1x5x7xf32>, tensor<f32>) -> tensor<2x1x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: no-heads]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x1x5x7xf32>) -> tensor<2x1x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x1x5x7xf32>, tensor<2x1x7x18xf32>) -> tensor<2x1x5x18xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x1x5x18xf32>) -> tensor<2x5x1x18xf32>
@@ -211,7 +211,7 @@ func.func @unmoved_negative(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: 
   %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[-0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-scale]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x5x6xf32>) -> tensor<2x5x3x6xf32>
@@ -262,7 +262,7 @@ func.func @unmoved_result(%x: tensor<2x5x12xf32>, %y: tensor<2x7x12xf32>, %z: te
   %s = onnx.MatMul(%q, %k) : (tensor<2x3x5x4xf32>, tensor<2x3x4x7xf32>) -> tensor<2x3x5x7xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-result]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%u) {axis = -1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<2x3x5x7xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x6xf32>
   %g = onnx.Relu(%o) : (tensor<2x3x5x6xf32>) -> tensor<2x3x5x6xf32>

@@ -332,7 +332,7 @@ func.func @unmoved_mask_repeats(%x: tensor<1x5x12xf32>, %y: tensor<1x7x12xf32>, 
   %c = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %u = onnx.Mul(%s, %c) : (tensor<1x3x5x7xf32>, tensor<f32>) -> tensor<1x3x5x7xf32>
   %t = onnx.Add(%u, %m) : (tensor<1x3x5x7xf32>, tensor<4x1x5x7xf32>) -> tensor<4x3x5x7xf32>
-  // expected-remark@+1 {{[compose-attention: attention-mask]}}
+  // expected-remark@+1 {{[compose-attention: attention-form]}}
   %w = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<4x3x5x7xf32>) -> tensor<4x3x5x7xf32>
   %o = onnx.MatMul(%w, %v) : (tensor<4x3x5x7xf32>, tensor<1x3x7x6xf32>) -> tensor<4x3x5x6xf32>
   %p = onnx.Transpose(%o) {perm = array<i64: 0, 2, 1, 3>} : (tensor<4x3x5x6xf32>) -> tensor<4x5x3x6xf32>

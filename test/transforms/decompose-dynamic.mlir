@@ -78,7 +78,7 @@ func.func @unmoved_integers_leave(%x: tensor<4x3xf32>) -> tensor<4x2xi32> {
 // CHECK-LABEL: func.func @unmoved_computed_weight(
 // CHECK: onnx.MatMulInteger
 func.func @unmoved_computed_weight(%x: tensor<4x3xf32>, %w: tensor<3x2xi8>) -> tensor<4x2xf32> {
-  // expected-remark@+1 {{the weight is computed, or a zero point of it [decompose-dynamic: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed, or a zero point of it [decompose-dynamic: computed-parameter]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %p = onnx.MatMulInteger(%q, %w, %z) : (tensor<4x3xui8>, tensor<3x2xi8>, tensor<ui8>) -> tensor<4x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>
@@ -92,7 +92,7 @@ func.func @unmoved_computed_weight(%x: tensor<4x3xf32>, %w: tensor<3x2xi8>) -> t
 func.func @unmoved_zero_points_of_two_axes(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
   %c = onnx.Constant() {value = #onnx.tensor<[1, -2] : tensor<1x2xi8>>} : () -> tensor<1x2xi8>
-  // expected-remark@+1 {{[decompose-dynamic: weight-zero-points]}}
+  // expected-remark@+1 {{[decompose-dynamic: zero-point]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %p = onnx.MatMulInteger(%q, %w, %z, %c) : (tensor<4x3xui8>, tensor<3x2xi8>, tensor<ui8>, tensor<1x2xi8>) -> tensor<4x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>

@@ -110,7 +110,7 @@ func.func @unmoved_half_dequantized(%x: tensor<3x4xf32>, %b: tensor<4x2x!q>) -> 
 // CHECK-LABEL: func.func @unmoved_equation_element_type(
 // CHECK: onnx.Einsum(
 func.func @unmoved_equation_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16>) -> tensor<3x2xf16> {
-  // expected-remark@+1 {{only an Einsum in f32 is decomposed [decompose: element-type]}}
+  // expected-remark@+1 {{only an Einsum in f32 is decomposed [decompose: expressed-type]}}
   %y = onnx.Einsum(%a, %b) {equation = "ij,jk->ik"} : (tensor<3x4xf16>, tensor<4x2xf16>) -> tensor<3x2xf16>
   func.return %y : tensor<3x2xf16>
 }
@@ -118,7 +118,7 @@ func.func @unmoved_equation_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16
 // CHECK-LABEL: func.func @unmoved_equation_unknown_rank(
 // CHECK: onnx.Einsum(
 func.func @unmoved_equation_unknown_rank(%a: tensor<*xf32>, %b: tensor<4x2xf32>) -> tensor<3x2xf32> {
-  // expected-remark@+1 {{[decompose: unknown-rank]}}
+  // expected-remark@+1 {{[decompose: unknown-shape]}}
   %y = onnx.Einsum(%a, %b) {equation = "ij,jk->ik"} : (tensor<*xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -129,9 +129,9 @@ func.func @unmoved_equation_unknown_rank(%a: tensor<*xf32>, %b: tensor<4x2xf32>)
 // CHECK: onnx.Einsum(
 // CHECK: onnx.Einsum(
 func.func @unmoved_dynamic_shape(%a: tensor<3x?xf32>, %b: tensor<?x2xf32>, %c: tensor<3x4xf32>, %d: tensor<4x?x2xf32>) -> (tensor<3x2xf32>, tensor<3x?x2xf32>) {
-  // expected-remark@+1 {{a summed size is unknown, or one of several column sizes [decompose: dynamic-shape]}}
+  // expected-remark@+1 {{a summed size is unknown, or one of several column sizes [decompose: open-size]}}
   %y = onnx.Einsum(%a, %b) {equation = "ij,jk->ik"} : (tensor<3x?xf32>, tensor<?x2xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{[decompose: dynamic-shape]}}
+  // expected-remark@+1 {{[decompose: open-size]}}
   %z = onnx.Einsum(%c, %d) {equation = "ij,jkl->ikl"} : (tensor<3x4xf32>, tensor<4x?x2xf32>) -> tensor<3x?x2xf32>
   func.return %y, %z : tensor<3x2xf32>, tensor<3x?x2xf32>
 }
@@ -141,17 +141,17 @@ func.func @unmoved_dynamic_shape(%a: tensor<3x?xf32>, %b: tensor<?x2xf32>, %c: t
 // CHECK-LABEL: func.func @unmoved_no_product(
 // CHECK-COUNT-6: onnx.Einsum(
 func.func @unmoved_no_product(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<*xf32>) {
-  // expected-remark@+1 {{the equation is not a product of two matrices [decompose: no-product]}}
+  // expected-remark@+1 {{the equation is not a product of two matrices [decompose: product-form]}}
   %y = onnx.Einsum(%a, %b) {equation = "bi,bi->b"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-remark@+1 {{[decompose: no-product]}}
+  // expected-remark@+1 {{[decompose: product-form]}}
   %z = onnx.Einsum(%a, %b) {equation = "ij,jk->k"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-remark@+1 {{[decompose: no-product]}}
+  // expected-remark@+1 {{[decompose: product-form]}}
   %d = onnx.Einsum(%a, %b) {equation = "ii,ij->ij"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  // expected-remark@+1 {{[decompose: no-product]}}
+  // expected-remark@+1 {{[decompose: product-form]}}
   %s = onnx.Einsum(%a) {equation = "ij->i"} : (tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-remark@+1 {{[decompose: no-product]}}
+  // expected-remark@+1 {{[decompose: product-form]}}
   %r = onnx.Einsum(%a, %b) {equation = "hij,jk->ik"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  // expected-remark@+1 {{[decompose: no-product]}}
+  // expected-remark@+1 {{[decompose: product-form]}}
   %u = onnx.Einsum(%a, %b) {equation = "ij,jk->ikl"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<*xf32>
   func.return %y, %z, %d, %s, %r, %u : tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<*xf32>
 }

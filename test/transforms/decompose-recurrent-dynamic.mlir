@@ -28,7 +28,7 @@ func.func @lstm(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20x
 // CHECK-LABEL: func.func @unmoved_peepholes(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_peepholes(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %p: tensor<1x15xf32>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x3x5xf32> {
-  // expected-remark@+1 {{the LSTM has peephole weights; export without peepholes [decompose: peepholes]}}
+  // expected-remark@+1 {{the LSTM has peephole weights; export without peepholes [decompose: recurrent-form]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, %p, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1x15xf32>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x3x5xf32>
   func.return %y : tensor<2x1x3x5xf32>
 }
@@ -36,7 +36,7 @@ func.func @unmoved_peepholes(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: t
 // CHECK-LABEL: func.func @unmoved_sequence_lengths(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_sequence_lengths(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %n: tensor<3xi32>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x3x5xf32> {
-  // expected-remark@+1 {{sequences have several lengths; give sequences of one length [decompose: sequence-lengths]}}
+  // expected-remark@+1 {{sequences have several lengths; give sequences of one length [decompose: recurrent-form]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, %n, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<3xi32>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x3x5xf32>
   func.return %y : tensor<2x1x3x5xf32>
 }
@@ -44,7 +44,7 @@ func.func @unmoved_sequence_lengths(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>
 // CHECK-LABEL: func.func @unmoved_unknown_sizes(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_unknown_sizes(%x: tensor<2x?x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x?x5xf32> {
-  // expected-remark@+1 {{the sizes of the input or the weights are not known; give --batch [decompose: unknown-sizes]}}
+  // expected-remark@+1 {{the sizes of the input or the weights are not known; give --batch [decompose: unknown-shape]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<2x?x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x?x5xf32>
   func.return %y : tensor<2x1x?x5xf32>
 }
@@ -52,7 +52,7 @@ func.func @unmoved_unknown_sizes(%x: tensor<2x?x4xf32>, %w: tensor<1x4x20xi8>, %
 // CHECK-LABEL: func.func @unmoved_weight_shape(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_weight_shape(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x2x3x5xf32> {
-  // expected-remark@+1 {{the weights are of 1 directions; check the model [decompose: weight-shape]}}
+  // expected-remark@+1 {{the weights are of 1 directions; check the model [decompose: invalid-op]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64, direction = "bidirectional"} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x2x3x5xf32>
   func.return %y : tensor<2x2x3x5xf32>
 }
@@ -60,7 +60,7 @@ func.func @unmoved_weight_shape(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r
 // CHECK-LABEL: func.func @unmoved_many_steps(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_many_steps(%x: tensor<65x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<65x1x3x5xf32> {
-  // expected-remark@+1 {{65 steps are more than the 64 that are unrolled [decompose: many-steps]}}
+  // expected-remark@+1 {{65 steps are more than the 64 that are unrolled [decompose: too-large]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<65x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<65x1x3x5xf32>
   func.return %y : tensor<65x1x3x5xf32>
 }
@@ -68,7 +68,7 @@ func.func @unmoved_many_steps(%x: tensor<65x3x4xf32>, %w: tensor<1x4x20xi8>, %r:
 // CHECK-LABEL: func.func @unmoved_activations(
 // CHECK: onnx_ms.DynamicQuantizeLSTM(
 func.func @unmoved_activations(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1xf32>, %wz: tensor<1xi8>, %rs: tensor<1xf32>, %rz: tensor<1xi8>) -> tensor<2x1x3x5xf32> {
-  // expected-remark@+1 {{'Mish' is not an activation function of ONNX; check the model [decompose: activations]}}
+  // expected-remark@+1 {{'Mish' is not an activation function of ONNX; check the model [decompose: recurrent-form]}}
   %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64, activations = ["Sigmoid", "Tanh", "Mish"]} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<2x1x3x5xf32>
   func.return %y : tensor<2x1x3x5xf32>
 }

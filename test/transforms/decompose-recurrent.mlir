@@ -72,7 +72,7 @@ func.func @lengths(%x: tensor<5x3x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x
 // CHECK-LABEL: func.func @unmoved_peepholes(
 // CHECK: onnx.LSTM(
 func.func @unmoved_peepholes(%x: tensor<5x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf32>, %p: tensor<1x6xf32>) -> tensor<5x1x3x2xf32> {
-  // expected-remark@+1 {{the LSTM has peephole weights; export without peepholes [decompose: peepholes]}}
+  // expected-remark@+1 {{the LSTM has peephole weights; export without peepholes [decompose: recurrent-form]}}
   %y = onnx.LSTM(%x, %w, %r, _, _, _, _, %p) {hidden_size = 2 : i64} : (tensor<5x3x4xf32>, tensor<1x8x4xf32>, tensor<1x8x2xf32>, tensor<1x6xf32>) -> tensor<5x1x3x2xf32>
   func.return %y : tensor<5x1x3x2xf32>
 }
@@ -80,7 +80,7 @@ func.func @unmoved_peepholes(%x: tensor<5x3x4xf32>, %w: tensor<1x8x4xf32>, %r: t
 // CHECK-LABEL: func.func @unmoved_element_type(
 // CHECK: onnx.RNN(
 func.func @unmoved_element_type(%x: tensor<5x3x4xf16>, %w: tensor<1x2x4xf16>, %r: tensor<1x2x2xf16>) -> tensor<5x1x3x2xf16> {
-  // expected-remark@+1 {{only RNN in f32 is decomposed [decompose: element-type]}}
+  // expected-remark@+1 {{only RNN in f32 is decomposed [decompose: expressed-type]}}
   %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<5x3x4xf16>, tensor<1x2x4xf16>, tensor<1x2x2xf16>) -> tensor<5x1x3x2xf16>
   func.return %y : tensor<5x1x3x2xf16>
 }
@@ -88,7 +88,7 @@ func.func @unmoved_element_type(%x: tensor<5x3x4xf16>, %w: tensor<1x2x4xf16>, %r
 // CHECK-LABEL: func.func @unmoved_unknown_rank(
 // CHECK: onnx.RNN(
 func.func @unmoved_unknown_rank(%x: tensor<*xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>) -> tensor<*xf32> {
-  // expected-remark@+1 {{[decompose: unknown-rank]}}
+  // expected-remark@+1 {{[decompose: unknown-shape]}}
   %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<*xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<*xf32>
   func.return %y : tensor<*xf32>
 }
@@ -96,7 +96,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>, %w: tensor<1x2x4xf32>, %r: te
 // CHECK-LABEL: func.func @unmoved_unknown_sizes(
 // CHECK: onnx.RNN(
 func.func @unmoved_unknown_sizes(%x: tensor<5x3x4xf32>, %w: tensor<1x?x4xf32>, %r: tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32> {
-  // expected-remark@+1 {{the sizes of the weights are not known [decompose: unknown-sizes]}}
+  // expected-remark@+1 {{the sizes of the weights are not known [decompose: unknown-shape]}}
   %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<5x3x4xf32>, tensor<1x?x4xf32>, tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32>
   func.return %y : tensor<5x1x3x2xf32>
 }
@@ -104,7 +104,7 @@ func.func @unmoved_unknown_sizes(%x: tensor<5x3x4xf32>, %w: tensor<1x?x4xf32>, %
 // CHECK-LABEL: func.func @unmoved_weight_shape(
 // CHECK: onnx.GRU(
 func.func @unmoved_weight_shape(%x: tensor<5x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf32>) -> tensor<5x1x3x2xf32> {
-  // expected-remark@+1 {{a recurrent weight of (1, 8, 2) does not have one part for each gate; check the model [decompose: weight-shape]}}
+  // expected-remark@+1 {{a recurrent weight of (1, 8, 2) does not have one part for each gate; check the model [decompose: invalid-op]}}
   %y = onnx.GRU(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<5x3x4xf32>, tensor<1x8x4xf32>, tensor<1x8x2xf32>) -> tensor<5x1x3x2xf32>
   func.return %y : tensor<5x1x3x2xf32>
 }
@@ -112,7 +112,7 @@ func.func @unmoved_weight_shape(%x: tensor<5x3x4xf32>, %w: tensor<1x8x4xf32>, %r
 // CHECK-LABEL: func.func @unmoved_activations(
 // CHECK: onnx.RNN(
 func.func @unmoved_activations(%x: tensor<5x3x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32> {
-  // expected-remark@+1 {{'Mish' is not an activation function of ONNX; check the model [decompose: activations]}}
+  // expected-remark@+1 {{'Mish' is not an activation function of ONNX; check the model [decompose: recurrent-form]}}
   %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64, activations = ["Mish"]} : (tensor<5x3x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32>
   func.return %y : tensor<5x1x3x2xf32>
 }

@@ -59,7 +59,7 @@ func.func @normalization(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
 // CHECK-LABEL: func.func @unmoved_gemm_element_type(
 // CHECK: onnx.Gemm(
 func.func @unmoved_gemm_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16>) -> tensor<3x2xf16> {
-  // expected-remark@+1 {{only a Gemm in f32 is decomposed [decompose: element-type]}}
+  // expected-remark@+1 {{only a Gemm in f32 is decomposed [decompose: expressed-type]}}
   %y = onnx.Gemm(%a, %b) : (tensor<3x4xf16>, tensor<4x2xf16>) -> tensor<3x2xf16>
   func.return %y : tensor<3x2xf16>
 }
@@ -68,7 +68,7 @@ func.func @unmoved_gemm_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16>) -
 // CHECK: onnx.BatchNormalization(
 func.func @unmoved_normalization_element_type(%x: tensor<1x2x5x3xf16>) -> tensor<1x2x5x3xf16> {
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf16>>} : () -> tensor<2xf16>
-  // expected-remark@+1 {{only a BatchNormalization in f32 is decomposed [decompose: element-type]}}
+  // expected-remark@+1 {{only a BatchNormalization in f32 is decomposed [decompose: expressed-type]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x2x5x3xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>) -> tensor<1x2x5x3xf16>
   func.return %y : tensor<1x2x5x3xf16>
 }
@@ -86,7 +86,7 @@ func.func @unmoved_training_mode(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
 // CHECK: onnx.BatchNormalization(
 func.func @unmoved_computed_statistics(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{[decompose: computed-statistics]}}
+  // expected-remark@+1 {{[decompose: computed-parameter]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %v) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -97,7 +97,7 @@ func.func @unmoved_computed_statistics(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32
 // CHECK: onnx.BatchNormalization(
 func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[-2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{[decompose: not-finite]}}
+  // expected-remark@+1 {{[decompose: invalid-parameters]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -106,7 +106,7 @@ func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
 // CHECK: onnx.BatchNormalization(
 func.func @unmoved_no_channels(%x: tensor<1x0x5x3xf32>) -> tensor<1x0x5x3xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xf32>>} : () -> tensor<0xf32>
-  // expected-remark@+1 {{[decompose: no-channels]}}
+  // expected-remark@+1 {{[decompose: invalid-op]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x0x5x3xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>) -> tensor<1x0x5x3xf32>
   func.return %y : tensor<1x0x5x3xf32>
 }
@@ -115,7 +115,7 @@ func.func @unmoved_no_channels(%x: tensor<1x0x5x3xf32>) -> tensor<1x0x5x3xf32> {
 // CHECK: onnx.BatchNormalization(
 func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{[decompose: unknown-rank]}}
+  // expected-remark@+1 {{[decompose: unknown-shape]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
   func.return %y : tensor<*xf32>
 }

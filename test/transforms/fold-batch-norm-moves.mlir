@@ -62,11 +62,11 @@ func.func @unmoved_others(%x: tensor<3x2xf32>, %z: tensor<*xf32>, %a: tensor<2xi
   %y = onnx.Add(%t, %s) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
   %d = onnx.MatMul(%x, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
   %u = onnx.Transpose(%d) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: other-axis]}}
+  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: weight-axis]}}
   %b = onnx.BatchNormalization(%u, %n, %n, %n, %n) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %e = onnx.MatMul(%z, %w) : (tensor<*xf32>, tensor<2x2xf32>) -> tensor<*xf32>
   %q = onnx.Squeeze(%e, %a) : (tensor<*xf32>, tensor<2xi64>) -> tensor<*xf32>
-  // expected-remark@+1 {{[fold-batch-norm: unknown-rank]}}
+  // expected-remark@+1 {{[fold-batch-norm: unknown-shape]}}
   %f = onnx.Add(%q, %two) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
   func.return %t, %y, %b, %f : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<*xf32>
 }

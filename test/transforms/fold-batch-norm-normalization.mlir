@@ -80,7 +80,7 @@ func.func @unmoved_other_shift(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<
 func.func @unmoved_other_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, -1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[0.25, 3.0] : tensor<2x1xf32>>} : () -> tensor<2x1xf32>
-  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: other-axis]}}
+  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: weight-axis]}}
   %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %y = onnx.Mul(%n, %k) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
@@ -90,7 +90,7 @@ func.func @unmoved_other_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK: onnx.Mul(
 func.func @unmoved_computed_weight(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {
   %k = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{the weight is computed at run time [fold-batch-norm: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed at run time [fold-batch-norm: computed-parameter]}}
   %n = onnx.LayerNormalization(%x, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %y = onnx.Mul(%n, %k) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>

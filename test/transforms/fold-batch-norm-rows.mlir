@@ -25,7 +25,7 @@ func.func @unmoved_rows_of_an_open_batch(%x: tensor<?x2x3xf32>) -> tensor<?x2x2x
   %r = quant.dcast %w : tensor<3x2x!quant.uniform<i8:f32, 0.25>> to tensor<3x2xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[3.0, 5.0] : tensor<2x1xf32>>} : () -> tensor<2x1xf32>
   %m = onnx.MatMul(%x, %r) : (tensor<?x2x3xf32>, tensor<3x2xf32>) -> tensor<?x2x2xf32>
-  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: other-axis]}}
+  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: weight-axis]}}
   %y = onnx.Mul(%m, %k) : (tensor<?x2x2xf32>, tensor<2x1xf32>) -> tensor<?x2x2xf32>
   func.return %y : tensor<?x2x2xf32>
 }
@@ -41,7 +41,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %d = onnx.Constant() {value = #onnx.tensor<[4.0, 9.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %m = onnx.MatMul(%x, %r) : (tensor<*xf32>, tensor<3x2xf32>) -> tensor<*xf32>
-  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: other-axis]}}
+  // expected-remark@+1 {{the factors do not run along the linear op's channels [fold-batch-norm: weight-axis]}}
   %y = onnx.BatchNormalization(%m, %a, %b, %c, %d) : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
   func.return %y : tensor<*xf32>
 }

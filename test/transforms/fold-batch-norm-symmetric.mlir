@@ -24,7 +24,7 @@ func.func @unmoved_no_negative(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32> {
   %f = onnx.Constant() {value = #onnx.tensor<[3.0, -2.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %r = quant.dcast %w : tensor<2x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5}>> to tensor<2x2x1x1xf32>
   %c = onnx.Conv(%x, %r) : (tensor<1x2x5x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x4xf32>
-  // expected-remark@+1 {{1 channels with a negative factor hold -128, which cannot be negated; quantize weights to a narrow range, or use --exactness lossy [fold-batch-norm: no-negative]}}
+  // expected-remark@+1 {{1 channels with a negative factor hold -128, which cannot be negated; quantize weights to a narrow range, or use --exactness lossy [fold-batch-norm: unfoldable-factor]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x4xf32>
   func.return %y : tensor<1x2x5x4xf32>
 }

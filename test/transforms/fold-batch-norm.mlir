@@ -353,7 +353,7 @@ func.func @unmoved_computed_statistics(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: computed-statistics]}}
+  // expected-remark@+1 {{[fold-batch-norm: computed-parameter]}}
   %y = onnx.BatchNormalization(%c, %s, %s, %s, %v) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -365,7 +365,7 @@ func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %s = onnx.Constant() {value = #onnx.tensor<[-2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: not-finite]}}
+  // expected-remark@+1 {{[fold-batch-norm: invalid-parameters]}}
   %y = onnx.BatchNormalization(%c, %s, %s, %s, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -378,7 +378,7 @@ func.func @unmoved_statistics_differ(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %m = onnx.Constant() {value = #onnx.tensor<[2.0] : tensor<1xf32>>} : () -> tensor<1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: computed-statistics]}}
+  // expected-remark@+1 {{[fold-batch-norm: computed-parameter]}}
   %y = onnx.BatchNormalization(%c, %s, %s, %m, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -388,7 +388,7 @@ func.func @unmoved_statistics_differ(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x
 func.func @unmoved_computed_weight(%x: tensor<1x2x5x3xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32> {
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: computed-weight]}}
+  // expected-remark@+1 {{[fold-batch-norm: computed-parameter]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -399,7 +399,7 @@ func.func @unmoved_computed_bias(%x: tensor<1x2x5x3xf32>, %b: tensor<2xf32>) -> 
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %c = onnx.Conv(%x, %w, %b) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: computed-bias]}}
+  // expected-remark@+1 {{[fold-batch-norm: computed-parameter]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -411,7 +411,7 @@ func.func @unmoved_other_axis(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, 5.0] : tensor<3xf32>>} : () -> tensor<3xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: other-axis]}}
+  // expected-remark@+1 {{[fold-batch-norm: weight-axis]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<3xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -424,7 +424,7 @@ func.func @unmoved_groups_differ(%x: tensor<1x2x5x3xf32>) -> tensor<1x4x5x3xf32>
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, 2.0, 7.0] : tensor<4x1x1xf32>>} : () -> tensor<4x1x1xf32>
   %r = quant.dcast %w : tensor<2x2x1x1x!quant.uniform<i8:f32:1, {0.25,0.5}>> to tensor<2x2x1x1xf32>
   %c = onnx.ConvTranspose(%x, %r) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x4x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: groups-differ]}}
+  // expected-remark@+1 {{[fold-batch-norm: unfoldable-factor]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x4x5x3xf32>, tensor<4x1x1xf32>) -> tensor<1x4x5x3xf32>
   func.return %y : tensor<1x4x5x3xf32>
 }
@@ -436,7 +436,7 @@ func.func @unmoved_scale_overflow(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 1.0e+37] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %r = quant.dcast %w : tensor<2x2x1x1x!quant.uniform<i8:f32, 1000.0>> to tensor<2x2x1x1xf32>
   %c = onnx.Conv(%x, %r) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: scale-overflow]}}
+  // expected-remark@+1 {{[fold-batch-norm: scale-value]}}
   %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -462,7 +462,7 @@ func.func @unmoved_weight_quantized(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf
   %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %r = quant.dcast %w : tensor<2x2x1x1x!quant.uniform<i8:f32, 0.5>> to tensor<2x2x1x1xf32>
   %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: weight-quantized]}}
+  // expected-remark@+1 {{[fold-batch-norm: unfoldable-factor]}}
   %y = onnx.Conv(%m, %r) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -479,7 +479,7 @@ func.func @unmoved_part_of_function(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x5x3xf
   %s = onnx.Add(%e, %one) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
   %p = onnx.Mul(%x, %s) : (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
   %m = onnx.Mul(%p, %half) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: part-of-function]}}
+  // expected-remark@+1 {{[fold-batch-norm: made-by-session]}}
   %y = onnx.Conv(%m, %w) : (tensor<1x2x5x3xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x5x3xf32>
   func.return %y : tensor<1x3x5x3xf32>
 }
@@ -497,7 +497,7 @@ func.func @behind_a_function(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %p = onnx.Mul(%x, %e) : (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
   %m = onnx.Mul(%p, %h) : (tensor<1x2x5x3xf32>, tensor<f32>) -> tensor<1x2x5x3xf32>
   %n = onnx.Mul(%m, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: part-of-function]}}
+  // expected-remark@+1 {{[fold-batch-norm: made-by-session]}}
   %y = onnx.Conv(%n, %w) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -511,7 +511,7 @@ func.func @unmoved_zero_factor(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x7x5xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[10.0, 100.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   %a = onnx.Add(%m, %s) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: zero-factor]}}
+  // expected-remark@+1 {{[fold-batch-norm: unfoldable-factor]}}
   %y = onnx.Conv(%a, %w) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x2x5x3xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x7x5xf32>
   func.return %y : tensor<1x3x7x5xf32>
 }
@@ -544,7 +544,7 @@ func.func @unmoved_not_quantized(%q: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.02:
 func.func @unmoved_not_per_tensor(%q: tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:128,0.03}>>) -> tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>> {
   %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
   %x = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:128,0.03}>> to tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-batch-norm: not-per-tensor]}}
+  // expected-remark@+1 {{[fold-batch-norm: activation-per-axis]}}
   %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
   func.return %y : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
@@ -569,7 +569,7 @@ func.func @unmoved_integer_kernel(%q: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.02
 func.func @unmoved_no_convolution(%q: tensor<5x2x!quant.uniform<u8:f32, 0.02:128>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.05:7>> {
   %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %x = quant.dcast %q : tensor<5x2x!quant.uniform<u8:f32, 0.02:128>> to tensor<5x2xf32>
-  // expected-remark@+1 {{[fold-batch-norm: no-convolution]}}
+  // expected-remark@+1 {{[fold-batch-norm: unfoldable-factor]}}
   %m = onnx.Mul(%x, %f) : (tensor<5x2xf32>, tensor<2xf32>) -> tensor<5x2xf32>
   %y = quant.qcast %m : tensor<5x2xf32> to tensor<5x2x!quant.uniform<u8:f32, 0.05:7>>
   func.return %y : tensor<5x2x!quant.uniform<u8:f32, 0.05:7>>
@@ -598,7 +598,7 @@ func.func @unmoved_vector_product(%x: tensor<3xf32>) -> tensor<2xf32> {
   %r = quant.dcast %w : tensor<3x2x!quant.uniform<i8:f32, 0.25>> to tensor<3x2xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
   %m = onnx.MatMul(%x, %r) : (tensor<3xf32>, tensor<3x2xf32>) -> tensor<2xf32>
-  // expected-remark@+1 {{onnxruntime does not load a vector's product followed by an Add [fold-batch-norm: vector-product]}}
+  // expected-remark@+1 {{onnxruntime does not load a vector's product followed by an Add [fold-batch-norm: made-by-session]}}
   %y = onnx.Sub(%k, %m) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
 }

@@ -114,7 +114,7 @@ func.func @unmoved_computed_weight(%x: tensor<1x1x5x4xf32>, %w: tensor<1x1x1x1xf
   %v = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6, 7, 8, 9] : tensor<1x1x3x3xf32>>} : () -> tensor<1x1x3x3xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-parameter]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -127,7 +127,7 @@ func.func @unmoved_computed_weight_first(%x: tensor<1x1x5x4xf32>, %v: tensor<1x1
   %w = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-parameter]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -141,7 +141,7 @@ func.func @unmoved_computed_bias(%x: tensor<1x1x5x4xf32>, %b: tensor<1xf32>) -> 
   %w = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w, %b) : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>, tensor<1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the bias is computed at run time [fold-branches: computed-bias]}}
+  // expected-remark@+1 {{the bias is computed at run time [fold-branches: computed-parameter]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -155,7 +155,7 @@ func.func @unmoved_auto_pad(%x: tensor<1x1x?x4xf32>) -> tensor<1x1x?x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {auto_pad = "SAME_UPPER"} : (tensor<1x1x?x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x?x4xf32>
   %q = onnx.Conv(%x, %w) : (tensor<1x1x?x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x?x4xf32>
-  // expected-remark@+1 {{auto_pad computes the pads from an unknown size; give the model static sizes [fold-branches: auto-pad]}}
+  // expected-remark@+1 {{auto_pad computes the pads from an unknown size; give the model static sizes [fold-branches: unknown-shape]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>) -> tensor<1x1x?x4xf32>
   func.return %y : tensor<1x1x?x4xf32>
 }
@@ -169,7 +169,7 @@ func.func @unmoved_irregular_window(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf
   %w = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) {strides = array<i64: 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{an attribute of the window is out of range, or of another rank than the weight [fold-branches: irregular-window]}}
+  // expected-remark@+1 {{an attribute of the window is out of range, or of another rank than the weight [fold-branches: invalid-op]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -183,7 +183,7 @@ func.func @unmoved_other_groups(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32> 
   %w = onnx.Constant() {value = #onnx.tensor<[3, 4, 5, 6] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
   %p = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x5x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x4xf32>
   %q = onnx.Conv(%x, %w) : (tensor<1x2x5x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x4xf32>
-  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: other-window]}}
+  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: window-form]}}
   %y = onnx.Add(%p, %q) : (tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32>
   func.return %y : tensor<1x2x5x4xf32>
 }
@@ -197,7 +197,7 @@ func.func @unmoved_other_steps(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[30, 40, 50] : tensor<1x1x3x1xf32>>} : () -> tensor<1x1x3x1xf32>
   %p = onnx.Conv(%x, %v) {dilations = array<i64: 2, 1>, pads = array<i64: 2, 0, 2, 0>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: other-window]}}
+  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: window-form]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -211,7 +211,7 @@ func.func @unmoved_between_elements(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf
   %w = onnx.Constant() {value = #onnx.tensor<[30, 40] : tensor<1x1x2x1xf32>>} : () -> tensor<1x1x2x1xf32>
   %p = onnx.Conv(%x, %v) {dilations = array<i64: 2, 1>, pads = array<i64: 2, 0, 2, 0>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) {dilations = array<i64: 2, 1>, pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x5x4xf32>, tensor<1x1x2x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: other-window]}}
+  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: window-form]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -227,7 +227,7 @@ func.func @unmoved_other_size(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x1x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {strides = array<i64: 5, 1>, pads = array<i64: 0, 1, 0, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x1x4xf32>
   %q = onnx.Conv(%x, %w) {strides = array<i64: 5, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x4xf32>
-  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: other-window]}}
+  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: window-form]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x1x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x1x1x4xf32>
   func.return %y : tensor<1x1x1x4xf32>
 }
@@ -241,7 +241,7 @@ func.func @unmoved_broadcast(%x: tensor<1x1x5x4xf32>) -> tensor<1x2x5x4xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1xf32>>} : () -> tensor<1xf32>
   %p = onnx.Conv(%x, %v) : (tensor<1x1x5x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x4xf32>
   %q = onnx.Mul(%x, %s) : (tensor<1x1x5x4xf32>, tensor<1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: other-window]}}
+  // expected-remark@+1 {{the convolutions differ in strides, groups or the pixels under their windows [fold-branches: window-form]}}
   %y = onnx.Add(%p, %q) : (tensor<1x2x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x2x5x4xf32>
   func.return %y : tensor<1x2x5x4xf32>
 }
@@ -255,7 +255,7 @@ func.func @unmoved_more_products(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   %w = onnx.Constant() {value = #onnx.tensor<[30, 40, 50] : tensor<1x1x1x3xf32>>} : () -> tensor<1x1x1x3xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) {pads = array<i64: 0, 1, 0, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x1x3xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{one window that covers both convolutions needs more products than the two [fold-branches: more-products]}}
+  // expected-remark@+1 {{one window that covers both convolutions needs more products than the two [fold-branches: does-not-pay]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -271,7 +271,7 @@ func.func @unmoved_uneven_weights(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32
   %w = onnx.Constant() {value = #onnx.tensor<[885.5] : tensor<1x1x1x1xf32>>} : () -> tensor<1x1x1x1xf32>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 2, 3, 2, 3>} : (tensor<1x1x5x4xf32>, tensor<1x1x5x7xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %w) : (tensor<1x1x5x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{in 8 bits the summed weight has only 33 dB: the weights of one convolution are much larger [fold-branches: uneven-weights]}}
+  // expected-remark@+1 {{in 8 bits the summed weight has only 33 dB: the weights of one convolution are much larger [fold-branches: does-not-pay]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }
@@ -299,7 +299,7 @@ func.func @unmoved_quantized(%x: tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32> {
   %i = quant.qcast %w : tensor<1x1x1x1xf32> to tensor<1x1x1x1x!quant.uniform<i8:f32, 0.25>>
   %p = onnx.Conv(%x, %v) {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x5x4xf32>
   %q = onnx.Conv(%x, %i) : (tensor<1x1x5x4xf32>, tensor<1x1x1x1x!quant.uniform<i8:f32, 0.25>>) -> tensor<1x1x5x4xf32>
-  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed at run time [fold-branches: computed-parameter]}}
   %y = onnx.Add(%p, %q) : (tensor<1x1x5x4xf32>, tensor<1x1x5x4xf32>) -> tensor<1x1x5x4xf32>
   func.return %y : tensor<1x1x5x4xf32>
 }

@@ -52,7 +52,7 @@ func.func @pair_with_a_reader(%q: tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,
 // CHECK-NEXT: func.return %[[Q]], %[[X]]
 func.func @read_through(%q: tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>) -> (tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>) {
   %x = quant.dcast %q : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
-  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: other-type]}}
   %y = quant.qcast %x : tensor<3x2xf16> to tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>
   %z = quant.dcast %y : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
   func.return %y, %z : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>
@@ -202,7 +202,7 @@ func.func @unmoved_other_bounds(%q: tensor<2x!quant.uniform<i8:f32, 0.02:13>>) -
 // CHECK-NEXT: quant.qcast %[[X]]
 func.func @unmoved_wide_storage(%q: tensor<2x!quant.uniform<i32:f32, 0.02>>) -> tensor<2x!quant.uniform<i32:f32, 0.02>> {
   %x = quant.dcast %q : tensor<2x!quant.uniform<i32:f32, 0.02>> to tensor<2xf32>
-  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [fold-casts: other-type]}}
   %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i32:f32, 0.02>>
   func.return %y : tensor<2x!quant.uniform<i32:f32, 0.02>>
 }
@@ -212,7 +212,7 @@ func.func @unmoved_wide_storage(%q: tensor<2x!quant.uniform<i32:f32, 0.02>>) -> 
 // CHECK-NEXT: quant.qcast %[[X]]
 func.func @unmoved_half_overflow(%q: tensor<2x!quant.uniform<u8:f16, 512.0:13>>) -> tensor<2x!quant.uniform<u8:f16, 512.0:13>> {
   %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f16, 512.0:13>> to tensor<2xf16>
-  // expected-remark@+1 {{[fold-casts: wide-storage]}}
+  // expected-remark@+1 {{[fold-casts: other-type]}}
   %y = quant.qcast %x : tensor<2xf16> to tensor<2x!quant.uniform<u8:f16, 512.0:13>>
   func.return %y : tensor<2x!quant.uniform<u8:f16, 512.0:13>>
 }
@@ -270,7 +270,7 @@ func.func @unmoved_narrow_weight() -> tensor<2xf32> {
 // CHECK-LABEL: func.func @unmoved_narrow_users(
 // CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
 func.func @unmoved_narrow_users(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> {
-  // expected-remark@+1 {{another consumer has a kernel for the narrower type [fold-casts: narrow-users]}}
+  // expected-remark@+1 {{another consumer has a kernel for the narrower type [fold-casts: does-not-pay]}}
   %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
   func.return %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
 }
@@ -278,7 +278,7 @@ func.func @unmoved_narrow_users(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8
 // CHECK-LABEL: func.func @unmoved_narrow_channels(
 // CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
 func.func @unmoved_narrow_channels(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [fold-casts: clip-per-axis]}}
+  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [fold-casts: activation-per-axis]}}
   %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
   %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>> to tensor<2xf32>
   func.return %d : tensor<2xf32>

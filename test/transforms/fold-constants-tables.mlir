@@ -51,11 +51,11 @@ func.func @open_sizes(%i: tensor<?x?xi64>) -> tensor<?x?x2xf32> {
 // CHECK: onnx.Relu
 func.func @unmoved_table_grows(%i: tensor<4xi64>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<2x2xf32>) {
   %t = onnx.Constant() {value = #onnx.tensor<[1, 2, 5, 6] : tensor<2x2xi8>>} : () -> tensor<2x2xi8>
-  // expected-remark@+1 {{a table of the results would be larger in the file [fold-constants: table-grows]}}
+  // expected-remark@+1 {{a table of the results would be larger in the file [fold-constants: too-large]}}
   %g = onnx.Gather(%t, %i) : (tensor<2x2xi8>, tensor<4xi64>) -> tensor<4x2xi8>
   %c = onnx.Cast(%g) {to = 1 : i64} : (tensor<4x2xi8>) -> tensor<4x2xf32>
   %u = onnx.Constant() {value = #onnx.tensor<[1.0, -3.0, 4.0, 2.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
-  // expected-remark@+1 {{[fold-constants: table-grows]}}
+  // expected-remark@+1 {{[fold-constants: too-large]}}
   %h = onnx.Gather(%u, %i) : (tensor<2x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
   %y = onnx.Relu(%h) : (tensor<4x2xf32>) -> tensor<4x2xf32>
   func.return %c, %y, %u : tensor<4x2xf32>, tensor<4x2xf32>, tensor<2x2xf32>

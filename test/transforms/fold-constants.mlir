@@ -180,7 +180,7 @@ func.func @unmoved_type(%x: tensor<?x?xf32>, %o: !onnx.optional<tensor<2xf32>>) 
 func.func @unmoved_result_size() -> tensor<2x?xi64> {
   %n = onnx.Constant() {value = #onnx.tensor<[100, 100] : tensor<2xi64>>} : () -> tensor<2xi64>
   %a = onnx.ConstantOfShape(%n) {value = #onnx.tensor<[1] : tensor<1xi8>>} : (tensor<2xi64>) -> tensor<100x100xi8>
-  // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so the result is not folded [fold-constants: result-size]}}
+  // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so the result is not folded [fold-constants: too-large]}}
   %y = onnx.NonZero(%a) : (tensor<100x100xi8>) -> tensor<2x?xi64>
   func.return %y : tensor<2x?xi64>
 }
@@ -192,7 +192,7 @@ func.func @unmoved_result_size() -> tensor<2x?xi64> {
 func.func @unmoved_result_grows() -> tensor<100000xf32> {
   %a = onnx.Constant() {value = #onnx.tensor<[2.5] : tensor<1xf32>>} : () -> tensor<1xf32>
   %n = onnx.Constant() {value = #onnx.tensor<[100000] : tensor<1xi64>>} : () -> tensor<1xi64>
-  // expected-remark@+1 {{the result would take more than 65536 bytes [fold-constants: result-grows]}}
+  // expected-remark@+1 {{the result would take more than 65536 bytes [fold-constants: too-large]}}
   %y = onnx.Expand(%a, %n) : (tensor<1xf32>, tensor<1xi64>) -> tensor<100000xf32>
   func.return %y : tensor<100000xf32>
 }
@@ -226,7 +226,7 @@ func.func @unmoved_results_grow() -> tensor<240000xui8> {
   %a = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xui8>>} : () -> tensor<1xui8>
   %n = onnx.Constant() {value = #onnx.tensor<[60000] : tensor<1xi64>>} : () -> tensor<1xi64>
   %e = onnx.Expand(%a, %n) : (tensor<1xui8>, tensor<1xi64>) -> tensor<60000xui8>
-  // expected-remark@+1 {{all folded results together would take too much memory [fold-constants: results-grow]}}
+  // expected-remark@+1 {{all folded results together would take too much memory [fold-constants: too-large]}}
   %f = onnx.Concat(%e, %e) {axis = 0 : i64} : (tensor<60000xui8>, tensor<60000xui8>) -> tensor<120000xui8>
   %y = onnx.Concat(%f, %f) {axis = 0 : i64} : (tensor<120000xui8>, tensor<120000xui8>) -> tensor<240000xui8>
   func.return %y : tensor<240000xui8>
@@ -295,7 +295,7 @@ func.func @selected() -> tensor<?xf32> {
 func.func @unmoved_selected_scales() -> tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
   %m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>
-  // expected-remark@+1 {{[fold-constants: result-size]}}
+  // expected-remark@+1 {{[fold-constants: too-large]}}
   %c = onnx.Compress(%w, %m) {axis = 0 : i64} : (tensor<3x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>, tensor<3xi1>) -> tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
   func.return %c : tensor<?x!quant.uniform<u8:f32:0, {0.5,0.25,0.125}>>
 }

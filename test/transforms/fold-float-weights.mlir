@@ -54,7 +54,7 @@ func.func @unmoved_large_weight(%x: tensor<3x1xf32>) -> tensor<3x5xf32> {
 func.func @unmoved_quantized_next(%x: tensor<3x1xf32>) -> tensor<3x2x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x2xi8>>} : () -> tensor<1x2x!w>
   %r = quant.dcast %w : tensor<1x2x!w> to tensor<1x2xf32>
-  // expected-remark@+1 {{a quantize follows, so onnxruntime would quantize a float weight again [fold-float-weights: quantized-next]}}
+  // expected-remark@+1 {{a quantize follows, so onnxruntime would quantize a float weight again [fold-float-weights: made-by-session]}}
   %m = onnx.MatMul(%x, %r) : (tensor<3x1xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
   %c = onnx.Relu(%m) : (tensor<3x2xf32>) -> tensor<3x2xf32>
   %y = quant.qcast %c : tensor<3x2xf32> to tensor<3x2x!y>
@@ -75,7 +75,7 @@ func.func @unmoved_scales_of_channels(%q: tensor<1x1x3x4x!x>) -> tensor<1x2x3x4x
   %x = quant.dcast %q : tensor<1x1x3x4x!x> to tensor<1x1x3x4xf32>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x2x1x1xi8>>} : () -> tensor<1x2x1x1x!w>
   %r = quant.dcast %w : tensor<1x2x1x1x!w> to tensor<1x2x1x1xf32>
-  // expected-remark@+1 {{a quantize follows, so onnxruntime would quantize a float weight again [fold-float-weights: quantized-next]}}
+  // expected-remark@+1 {{a quantize follows, so onnxruntime would quantize a float weight again [fold-float-weights: made-by-session]}}
   %m = onnx.ConvTranspose(%x, %r) : (tensor<1x1x3x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x4xf32>
   %y = quant.qcast %m : tensor<1x2x3x4xf32> to tensor<1x2x3x4x!y>
   func.return %y : tensor<1x2x3x4x!y>

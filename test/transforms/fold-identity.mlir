@@ -91,7 +91,7 @@ func.func @copy_that_is_stacked(%n: tensor<i64>, %x: tensor<?x3xf32>) -> tensor<
 func.func @unmoved_stacked_along_another_axis(%x: tensor<4x?xf32>) -> tensor<2x4xf32> {
   %y = onnx.Scan(%x) {num_scan_inputs = 1 : i64, scan_output_axes = array<i64: 1>} body {
   ^bb0(%v: tensor<?xf32>):
-    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
+    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: invalid-op]}}
     %a = onnx.Identity(%v) : (tensor<?xf32>) -> tensor<2xf32>
     onnx.Yield(%a) : (tensor<2xf32>) -> ()
   } : (tensor<4x?xf32>) -> tensor<2x4xf32>
@@ -104,7 +104,7 @@ func.func @unmoved_stacked_along_another_axis(%x: tensor<4x?xf32>) -> tensor<2x4
 func.func @unmoved_state(%n: tensor<i64>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %y = onnx.Loop(%n, _, %x) body {
   ^bb0(%i: tensor<i64>, %k: tensor<i1>, %v: tensor<?x3xf32>):
-    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
+    // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: invalid-op]}}
     %a = onnx.Identity(%v) : (tensor<?x3xf32>) -> tensor<2x3xf32>
     onnx.Yield(%k, %a) : (tensor<i1>, tensor<2x3xf32>) -> ()
   } : (tensor<i64>, tensor<?x3xf32>) -> tensor<?x3xf32>
@@ -117,7 +117,7 @@ func.func @unmoved_state(%n: tensor<i64>, %x: tensor<?x3xf32>) -> tensor<?x3xf32
 // CHECK-NEXT: %[[A:.*]] = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: func.return %[[A]]
 func.func @unmoved_type_differs(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: type-differs]}}
+  // expected-remark@+1 {{the copy is declared with another type or shape [fold-identity: invalid-op]}}
   %a = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
   func.return %a : tensor<2x3xf32>
 }
@@ -169,7 +169,7 @@ func.func @unmoved_training_mode(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT: %[[A:.*]], %[[M:.*]] = onnx.Dropout(%x, _, _)
 // CHECK-NEXT: func.return %[[A]], %[[M]]
 func.func @unmoved_mask_used(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>) {
-  // expected-remark@+1 {{another result of the op is used; use only the first result [fold-identity: mask-used]}}
+  // expected-remark@+1 {{another result of the op is used; use only the first result [fold-identity: training-mode]}}
   %a, %m = onnx.Dropout(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
   func.return %a, %m : tensor<2x3xf32>, tensor<2x3xi1>
 }

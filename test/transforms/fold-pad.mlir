@@ -93,7 +93,7 @@ func.func @unmoved_kept_float(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) 
 func.func @unmoved_pad_mode(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) {mode = "edge"} : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{Pad repeats elements (edge) instead of adding zeros [fold-pad: pad-mode]}}
+  // expected-remark@+1 {{Pad repeats elements (edge) instead of adding zeros [fold-pad: pad-form]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -105,7 +105,7 @@ func.func @unmoved_pad_value(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Pad(%x, %p, %v) : (tensor<1x2x5x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{Pad inserts 0.5, a window pads with zero [fold-pad: pad-value]}}
+  // expected-remark@+1 {{Pad inserts 0.5, a window pads with zero [fold-pad: pad-form]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -116,7 +116,7 @@ func.func @unmoved_pad_value(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
 func.func @unmoved_computed_pad_value(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>, %v: tensor<f32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p, %v) : (tensor<1x2x5x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{[fold-pad: computed-pad-value]}}
+  // expected-remark@+1 {{[fold-pad: computed-parameter]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -148,7 +148,7 @@ func.func @unmoved_computed_axes(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32
 func.func @unmoved_pad_crops(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x3xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, -1] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x5xf32>
-  // expected-remark@+1 {{Pad has negative pads, which remove elements [fold-pad: pad-crops]}}
+  // expected-remark@+1 {{Pad has negative pads, which remove elements [fold-pad: pad-form]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x5xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x3xf32>
   func.return %y : tensor<1x3x6x3xf32>
 }
@@ -161,7 +161,7 @@ func.func @unmoved_pad_crops(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
 func.func @unmoved_pad_shape(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 0, 0, 3] : tensor<6xi64>>} : () -> tensor<6xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<6xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{the pads do not fit the operand's rank [fold-pad: pad-shape]}}
+  // expected-remark@+1 {{the pads do not fit the operand's rank [fold-pad: invalid-op]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -172,7 +172,7 @@ func.func @unmoved_pad_shape(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -
 func.func @unmoved_pad_channels(%x: tensor<1x1x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x1x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{Pad adds zeros along the batch or channel axis [fold-pad: pad-channels]}}
+  // expected-remark@+1 {{Pad adds zeros along the batch or channel axis [fold-pad: pad-form]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -183,7 +183,7 @@ func.func @unmoved_pad_channels(%x: tensor<1x1x5x4xf32>, %w: tensor<3x2x4x3xf32>
 func.func @unmoved_unknown_rank(%x: tensor<*xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<*xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{[fold-pad: unknown-rank]}}
+  // expected-remark@+1 {{[fold-pad: unknown-shape]}}
   %y = onnx.Conv(%a, %w) : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32>
   func.return %y : tensor<1x3x6x8xf32>
 }
@@ -194,7 +194,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>, %w: tensor<3x2x4x3xf32>) -> t
 func.func @unmoved_auto_pad(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x9x10xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x9x10xf32>
-  // expected-remark@+1 {{auto_pad computes the pads of the window [fold-pad: auto-pad]}}
+  // expected-remark@+1 {{auto_pad computes the pads of the window [fold-pad: unknown-shape]}}
   %y = onnx.Conv(%a, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x9x10xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x9x10xf32>
   func.return %y : tensor<1x3x9x10xf32>
 }
@@ -218,7 +218,7 @@ func.func @unmoved_other_parameters(%x: tensor<1x2x5x4x!x>, %w: tensor<3x2x4x3xf
 func.func @unmoved_ceil_mode(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x2x3xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 0, 1] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x6x7xf32>
-  // expected-remark@+1 {{[fold-pad: ceil-mode]}}
+  // expected-remark@+1 {{[fold-pad: pad-form]}}
   %y = onnx.AveragePool(%a) {kernel_shape = array<i64: 4, 3>, strides = array<i64: 2, 3>, ceil_mode = 1 : i64} : (tensor<1x2x6x7xf32>) -> tensor<1x2x2x3xf32>
   func.return %y : tensor<1x2x2x3xf32>
 }
@@ -229,7 +229,7 @@ func.func @unmoved_ceil_mode(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x2x3xf32> {
 func.func @unmoved_pads_not_counted(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x6xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 0, 1] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x6x7xf32>
-  // expected-remark@+1 {{[fold-pad: pads-not-counted]}}
+  // expected-remark@+1 {{[fold-pad: pad-form]}}
   %y = onnx.AveragePool(%a) {kernel_shape = array<i64: 4, 3>, pads = array<i64: 1, 0, 0, 1>} : (tensor<1x2x6x7xf32>) -> tensor<1x2x4x6xf32>
   func.return %y : tensor<1x2x4x6xf32>
 }
@@ -242,7 +242,7 @@ func.func @unmoved_pads_not_counted(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x6xf
 func.func @unmoved_pads_fill_window(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x6x2xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 2, 0, 0, 0, 0, 0] : tensor<8xi64>>} : () -> tensor<8xi64>
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x7x4xf32>
-  // expected-remark@+1 {{[fold-pad: pads-fill-window]}}
+  // expected-remark@+1 {{[fold-pad: pad-form]}}
   %y = onnx.AveragePool(%a) {kernel_shape = array<i64: 2, 3>} : (tensor<1x2x7x4xf32>) -> tensor<1x2x6x2xf32>
   func.return %y : tensor<1x2x6x2xf32>
 }

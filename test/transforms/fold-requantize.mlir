@@ -47,7 +47,7 @@ func.func @unmoved_finer_scale(%y: tensor<200x128xf32>, %b: tensor<1x128x!s>) ->
   %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!t>
   %d = quant.dcast %u : tensor<200x128x!t> to tensor<200x128xf32>
   %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!s>
-  // expected-remark@+1 {{the last scale is smaller, so removing the first rounding would change elements by more than one step [fold-requantize: finer-scale]}}
+  // expected-remark@+1 {{the last scale is smaller, so removing the first rounding would change elements by more than one step [fold-requantize: other-parameters]}}
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!s>, tensor<1x128x!s>) -> tensor<201x128x!s>
   func.return %j : tensor<201x128x!s>
 }
@@ -58,7 +58,7 @@ func.func @unmoved_few_elements(%y: tensor<20x128xf32>, %b: tensor<1x128x!t>) ->
   %u = quant.qcast %y : tensor<20x128xf32> to tensor<20x128x!s>
   %d = quant.dcast %u : tensor<20x128x!s> to tensor<20x128xf32>
   %e = quant.qcast %d : tensor<20x128xf32> to tensor<20x128x!t>
-  // expected-remark@+1 {{the tensor is so small that removing the second quantize saves nothing [fold-requantize: few-elements]}}
+  // expected-remark@+1 {{the tensor is so small that removing the second quantize saves nothing [fold-requantize: does-not-pay]}}
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<20x128x!t>, tensor<1x128x!t>) -> tensor<21x128x!t>
   func.return %j : tensor<21x128x!t>
 }
@@ -91,7 +91,7 @@ func.func @unmoved_integers_read(%y: tensor<200x128xf32>, %b: tensor<1x128x!t>) 
 func.func @unmoved_not_computed(%u: tensor<200x128x!s>, %b: tensor<1x128x!t>) -> tensor<201x128x!t> {
   %d = quant.dcast %u : tensor<200x128x!s> to tensor<200x128xf32>
   %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!t>
-  // expected-remark@+1 {{the integers are a graph input, a result of a subgraph, or a constant [fold-requantize: not-computed]}}
+  // expected-remark@+1 {{the integers are a graph input, a result of a subgraph, or a constant [fold-requantize: integers-used]}}
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!t>, tensor<1x128x!t>) -> tensor<201x128x!t>
   func.return %j : tensor<201x128x!t>
 }
@@ -103,7 +103,7 @@ func.func @unmoved_several_parts(%y: tensor<200x128xf32>, %b: tensor<1x128x!t>) 
   %v = onnx.Concat(%u, %u) {axis = 0 : i64} : (tensor<200x128x!s>, tensor<200x128x!s>) -> tensor<400x128x!s>
   %d = quant.dcast %v : tensor<400x128x!s> to tensor<400x128xf32>
   %e = quant.qcast %d : tensor<400x128xf32> to tensor<400x128x!t>
-  // expected-remark@+1 {{the value is joined from several operands, or is clamped in between [fold-requantize: several-parts]}}
+  // expected-remark@+1 {{the value is joined from several operands, or is clamped in between [fold-requantize: other-parameters]}}
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<400x128x!t>, tensor<1x128x!t>) -> tensor<401x128x!t>
   func.return %j : tensor<401x128x!t>
 }

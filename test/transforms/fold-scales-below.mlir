@@ -84,7 +84,7 @@ func.func @unmoved_zero_points(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!quant
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %q = quant.qcast %x : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:3,2.0:5}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:3,2.0:5}>> to tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{the channels have different zero points, and kernels take one [fold-scales: zero-points]}}
+  // expected-remark@+1 {{the channels have different zero points, and kernels take one [fold-scales: zero-point]}}
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
   %r = quant.qcast %y : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>>
   func.return %r : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.25>>

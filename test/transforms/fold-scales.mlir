@@ -57,7 +57,7 @@ func.func @ceiling(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf32> {
 func.func @unmoved_zero_points(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{the channels have different zero points, and may be below zero [fold-scales: zero-points]}}
+  // expected-remark@+1 {{the channels have different zero points, and may be below zero [fold-scales: zero-point]}}
   %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:-128,2.0:5}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:-128,2.0:5}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
@@ -70,7 +70,7 @@ func.func @unmoved_not_depthwise(%x: tensor<1x1x5x3xf32>) -> tensor<1x1x5x3xf32>
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %v = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<1x2x1x1xf32>>} : () -> tensor<1x2x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{the consumer sums over channels [fold-scales: not-depthwise]}}
+  // expected-remark@+1 {{the consumer sums over channels [fold-scales: unfoldable-factor]}}
   %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %v) : (tensor<1x2x5x3xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x5x3xf32>
@@ -84,7 +84,7 @@ func.func @unmoved_not_depthwise(%x: tensor<1x1x5x3xf32>) -> tensor<1x1x5x3xf32>
 func.func @unmoved_spread(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{[fold-scales: not-depthwise]}}
+  // expected-remark@+1 {{[fold-scales: unfoldable-factor]}}
   %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.ConvTranspose(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
@@ -109,7 +109,7 @@ func.func @unmoved_not_homogeneous(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf3
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
   %t = onnx.Tanh(%c) : (tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{Tanh does not commute with a factor for each channel [fold-scales: not-homogeneous]}}
+  // expected-remark@+1 {{Tanh does not commute with a factor for each channel [fold-scales: unfoldable-factor]}}
   %q = quant.qcast %t : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
@@ -164,11 +164,11 @@ func.func @unmoved_bound_within(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>
   %below = onnx.Constant() {value = #onnx.tensor<[-0.125] : tensor<f32>>} : () -> tensor<f32>
   %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %k = onnx.Clip(%x, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{a channel exceeds the upper bound 6 of the clamp [fold-scales: bound-within]}}
+  // expected-remark@+1 {{a channel exceeds the upper bound 6 of the clamp [fold-scales: value-rounds]}}
   %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>> to tensor<1x2x5x3xf32>
   %l = onnx.Clip(%x, %below, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{a channel goes below the lower bound -0.125 of the clamp [fold-scales: bound-within]}}
+  // expected-remark@+1 {{a channel goes below the lower bound -0.125 of the clamp [fold-scales: value-rounds]}}
   %p = quant.qcast %l : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
   %e = quant.dcast %p : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
   func.return %d, %e : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
@@ -180,7 +180,7 @@ func.func @unmoved_other_shape(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
   %below = onnx.Constant() {value = #onnx.tensor<[-1.0] : tensor<f32>>} : () -> tensor<f32>
   %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %k = onnx.Clip(%x, %below, %largest) : (tensor<?x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the result of the clamp has known sizes that its operand does not have [fold-scales: other-shape]}}
+  // expected-remark@+1 {{the result of the clamp has known sizes that its operand does not have [fold-scales: invalid-op]}}
   %q = quant.qcast %k : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>>
   %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:9,0.01:9}>> to tensor<2x3xf32>
   func.return %d : tensor<2x3xf32>

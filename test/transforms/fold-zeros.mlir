@@ -112,7 +112,7 @@ func.func @unmoved_zero_points(%x: tensor<1x1x3x3xui8>, %a: tensor<3x2xui8>, %z:
   %w = onnx.Constant() {value = #onnx.tensor<[0, 255, 0, 255] : tensor<2x1x1x2xui8>>} : () -> tensor<2x1x1x2xui8>
   %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xui8>>} : () -> tensor<2x2xui8>
   %zeros = onnx.Constant() {value = #onnx.tensor<[120, 124] : tensor<2xui8>>} : () -> tensor<2xui8>
-  // expected-remark@+1 {{the zero points of the weight differ too much for one common zero point [fold-zeros: weight-zero-points]}}
+  // expected-remark@+1 {{the zero points of the weight differ too much for one common zero point [fold-zeros: zero-point]}}
   %y = onnx.ConvInteger(%x, %w, %z, %zeros) : (tensor<1x1x3x3xui8>, tensor<2x1x1x2xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<1x2x3x2xi32>
   %m = onnx.MatMulInteger(%a, %v, %z, %zeros) : (tensor<3x2xui8>, tensor<2x2xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<3x2xi32>
   func.return %y, %m : tensor<1x2x3x2xi32>, tensor<3x2xi32>

@@ -140,7 +140,7 @@ func.func @unmoved_second_consumer(%a: tensor<2x3x!x>) -> (tensor<2x3x!y>, tenso
 // CHECK-NEXT: quant.qcast %[[T]]
 func.func @unmoved_two_quantizers(%a: tensor<2x3x!x>) -> (tensor<2x3x!y>, tensor<2x3x!x>) {
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
-  // expected-remark@+1 {{[fuse-quantized: two-quantizers]}}
+  // expected-remark@+1 {{[fuse-quantized: other-parameters]}}
   %t = onnx.Sigmoid(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %t : tensor<2x3xf32> to tensor<2x3x!y>
   %p = quant.qcast %t : tensor<2x3xf32> to tensor<2x3x!x>
@@ -229,7 +229,7 @@ func.func @unmoved_layout(%a: tensor<2x3x!x>) -> tensor<3x2x!y> {
 func.func @unmoved_other_region(%a: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %b: tensor<2x!quant.uniform<u8:f32, 0.5:7>>, %p: tensor<i1>) -> tensor<4xf32> {
   %d = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
   %e = quant.dcast %b : tensor<2x!quant.uniform<u8:f32, 0.5:7>> to tensor<2xf32>
-  // expected-remark@+1 {{the quantize is in a subgraph, its operand outside [fuse-quantized: other-region]}}
+  // expected-remark@+1 {{the quantize is in a subgraph, its operand outside [fuse-quantized: sides-differ]}}
   %y = onnx.Concat(%d, %e) {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
   %z = onnx.If(%p) then_branch {
     %q = quant.qcast %y : tensor<4xf32> to tensor<4x!quant.uniform<u8:f32, 0.02:13>>

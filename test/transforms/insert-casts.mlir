@@ -98,7 +98,7 @@ func.func @unmoved_no_range(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
 // CHECK: %p = onnx.MatMul(%x, %w) : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
 // CHECK-NEXT: func.return %p : tensor<5x2xf32>
 func.func @unmoved_computed_weight(%x: tensor<5x3xf32> {qdialect.range = array<f64: -1.0, 2.0>}, %w: tensor<3x2xf32> {qdialect.range = array<f64: -1.0, 2.0>}) -> tensor<5x2xf32> {
-  // expected-remark@+1 {{the weight is computed at run time [insert-casts: computed-weight]}}
+  // expected-remark@+1 {{the weight is computed at run time [insert-casts: computed-parameter]}}
   %p = onnx.MatMul(%x, %w) attributes {qdialect.range = array<f64: -3.0, 4.0>} : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
   func.return %p : tensor<5x2xf32>
 }

@@ -57,7 +57,7 @@ func.func @indices(%x: tensor<2x3xf32>, %i: tensor<4xi64>) -> tensor<2x4xf32> {
 // CHECK-LABEL: func.func @unmoved_float_input(%x: tensor<2x3xf32>) -> tensor<2x3xui8>
 // CHECK-NEXT: %[[X:.*]] = quant.qcast %x
 // CHECK: onnx.Relu(%x)
-// expected-remark@+1 {{not every consumer quantizes the input with the same parameters in 8 bits or more, so it stays float [integer-io: float-input]}}
+// expected-remark@+1 {{not every consumer quantizes the input with the same parameters in 8 bits or more, so it stays float [integer-io: float-interface]}}
 func.func @unmoved_float_input(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
@@ -73,7 +73,7 @@ func.func @unmoved_float_input(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @unmoved_two_quantizers(%x: tensor<2x3xf32>) -> (tensor<2x3xui8>, tensor<2x3xi8>)
 // CHECK-DAG: quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-DAG: quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8:f32, 0.04:-9>>
-// expected-remark@+1 {{[integer-io: float-input]}}
+// expected-remark@+1 {{[integer-io: float-interface]}}
 func.func @unmoved_two_quantizers(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %b = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!y>
@@ -91,17 +91,17 @@ func.func @unmoved_float_output(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
   %n = onnx.Neg(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the output is not the result of a dequantize of 8 bits or more, so it stays float [integer-io: float-output]}}
+  // expected-remark@+1 {{the output is not the result of a dequantize of 8 bits or more, so it stays float [integer-io: float-interface]}}
   func.return %n, %r : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
 // Nothing moves: no runtime copies 4-bit integers, which one that only goes through needs.
 
 // CHECK-LABEL: func.func @unmoved_four_bits(%x: tensor<2x3xf32>) -> tensor<2x3xf32>
-// expected-remark@+1 {{[integer-io: float-input]}}
+// expected-remark@+1 {{[integer-io: float-interface]}}
 func.func @unmoved_four_bits(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u4:f32, 0.5:3>>
   %r = quant.dcast %a : tensor<2x3x!quant.uniform<u4:f32, 0.5:3>> to tensor<2x3xf32>
-  // expected-remark@+1 {{[integer-io: float-output]}}
+  // expected-remark@+1 {{[integer-io: float-interface]}}
   func.return %r : tensor<2x3xf32>
 }

@@ -65,7 +65,7 @@ func.func @unmoved_float_operand(%x: tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>,
 // CHECK-NOT: scast
 // CHECK: onnx.MatMul{{.*}} -> tensor<2x4x!quant.uniform<u8:f16
 func.func @unmoved_unknown_type(%x: tensor<*x!onnx.any>, %w: tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>> {
-  // expected-remark@+1 {{the element type of an operand is not known, and may be half precision; run ONNX shape inference on the model [legalize-expressed: unknown-type]}}
+  // expected-remark@+1 {{the element type of an operand is not known, and may be half precision; run ONNX shape inference on the model [legalize-expressed: unknown-shape]}}
   %y = onnx.MatMul(%x, %w) : (tensor<*x!onnx.any>, tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
   func.return %y : tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
 }
@@ -74,7 +74,7 @@ func.func @unmoved_unknown_type(%x: tensor<*x!onnx.any>, %w: tensor<3x4x!quant.u
 // CHECK-NOT: scast
 // CHECK: onnx.Sigmoid{{.*}} -> tensor<4x2x!quant.uniform<u8:f16
 func.func @unmoved_blocks(%x: tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5,0.25},{0.125,1.0}}>>) -> tensor<4x2x!quant.uniform<u8:f16, 0.5:8>> {
-  // expected-remark@+1 {{no integer kernel takes a scale for each block [legalize-expressed: blocks]}}
+  // expected-remark@+1 {{no integer kernel takes a scale for each block [legalize-expressed: block-scales]}}
   %y = onnx.Sigmoid(%x) : (tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5,0.25},{0.125,1.0}}>>) -> tensor<4x2x!quant.uniform<u8:f16, 0.5:8>>
   func.return %y : tensor<4x2x!quant.uniform<u8:f16, 0.5:8>>
 }
@@ -84,7 +84,7 @@ func.func @unmoved_blocks(%x: tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5
 // CHECK-LABEL: func.func @unmoved_fine_result(
 // CHECK: onnx.LeakyRelu(%x) {{.*}}-> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
 func.func @unmoved_fine_result(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>> {
-  // expected-remark@+1 {{rounding to half precision spans several steps of this type, so f32 would give another result [legalize-expressed: fine-result]}}
+  // expected-remark@+1 {{rounding to half precision spans several steps of this type, so f32 would give another result [legalize-expressed: storage-type]}}
   %y = onnx.LeakyRelu(%x) {alpha = 0.2 : f32} : (tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
   func.return %y : tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
 }
@@ -96,7 +96,7 @@ func.func @unmoved_fine_result(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>
 // CHECK: onnx.Gemm{{.*}} -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
 func.func @unmoved_gemm_alpha(%x: tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, %w: tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>> {
   %b = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<4xf16>>} : () -> tensor<4xf16>
-  // expected-remark@+1 {{[legalize-expressed: gemm-alpha]}}
+  // expected-remark@+1 {{[legalize-expressed: product-form]}}
   %y = onnx.Gemm(%x, %w, %b) {alpha = 5.000000e-01 : f32} : (tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>, tensor<4xf16>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
   func.return %y : tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
 }

@@ -49,7 +49,7 @@ func.func @behind_float(%q: tensor<2x32x32x!x>, %b: tensor<32xf32>) -> tensor<2x
 // CHECK: func.return
 func.func @unmoved_no_tiles(%q: tensor<2x49x49x!x>, %b: tensor<2x49x24xf32>) -> tensor<2x49x24xf32> {
   %1 = quant.qcast %b : tensor<2x49x24xf32> to tensor<2x49x24x!y>
-  // expected-remark@+1 {{the smaller axis of the operand is not a multiple of 16 [legalize-operands: no-tiles]}}
+  // expected-remark@+1 {{the smaller axis of the operand is not a multiple of 16 [legalize-operands: does-not-pay]}}
   %2 = onnx.MatMul(%q, %1) : (tensor<2x49x49x!x>, tensor<2x49x24x!y>) -> tensor<2x49x24xf32>
   func.return %2 : tensor<2x49x24xf32>
 }
@@ -71,7 +71,7 @@ func.func @unmoved_other_region(%c: tensor<i1>, %q: tensor<2x32x32x!x>, %b: tens
   %1 = quant.qcast %b : tensor<2x32x32xf32> to tensor<2x32x32x!y>
   %r = onnx.If(%c) then_branch {
     %t = onnx.Transpose(%1) {perm = array<i64: 0, 2, 1>} : (tensor<2x32x32x!y>) -> tensor<2x32x32x!y>
-    // expected-remark@+1 {{[legalize-operands: other-region]}}
+    // expected-remark@+1 {{[legalize-operands: sides-differ]}}
     %2 = onnx.MatMul(%q, %t) : (tensor<2x32x32x!x>, tensor<2x32x32x!y>) -> tensor<2x32x32xf32>
     onnx.Yield(%2) : (tensor<2x32x32xf32>) -> ()
   } else_branch {

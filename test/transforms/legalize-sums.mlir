@@ -58,7 +58,7 @@ func.func @unmoved_few_products(%x: tensor<1x8x4x4xf32>, %w: tensor<2x8x1x1xui8>
 // CHECK: onnx.ConvInteger(%q
 func.func @unmoved_other_zero_point(%x: tensor<1x64x28x28xf32>, %w: tensor<64x64x3x3xui8>, %o: tensor<ui8>) -> tensor<1x64x26x26xi32> {
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<1x64x28x28xf32>) -> (tensor<1x64x28x28xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{the zero point differs from that of the quantize [legalize-sums: other-zero-point]}}
+  // expected-remark@+1 {{the zero point differs from that of the quantize [legalize-sums: invalid-parameters]}}
   %y = onnx.ConvInteger(%q, %w, %o) : (tensor<1x64x28x28xui8>, tensor<64x64x3x3xui8>, tensor<ui8>) -> tensor<1x64x26x26xi32>
   func.return %y : tensor<1x64x26x26xi32>
 }

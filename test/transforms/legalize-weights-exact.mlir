@@ -16,7 +16,7 @@ func.func @shifted(%x: tensor<3x2x!x>) -> tensor<3x2xf32> {
 // CHECK: onnx.MatMul(%x, %w)
 func.func @unmoved_summed_twice(%x: tensor<3x2x!x>) -> tensor<3x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0, 130, 131, 4] : tensor<2x2xui8>>} : () -> tensor<2x2x!w>
-  // expected-remark@+1 {{a second copy of an input would change the order of the float sums; use --exactness close [legalize-weights: summed-twice]}}
+  // expected-remark@+1 {{a second copy of an input would change the order of the float sums; use --exactness close [legalize-weights: beyond-i8]}}
   %r = onnx.MatMul(%x, %w) : (tensor<3x2x!x>, tensor<2x2x!w>) -> tensor<3x2xf32>
   func.return %r : tensor<3x2xf32>
 }

@@ -90,7 +90,7 @@ func.func @unmoved_beyond_i8(%x: tensor<3x4x!x>) -> tensor<3x2xf32> {
 // CHECK: onnx.Conv(%x, %w, _)
 func.func @unmoved_grouped(%x: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0, 130] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!w>
-  // expected-remark@+1 {{the convolution has groups, and a copied input channel would belong to another group [legalize-weights: grouped]}}
+  // expected-remark@+1 {{the convolution has groups, and a copied input channel would belong to another group [legalize-weights: float-result]}}
   %r = onnx.Conv(%x, %w, _) {group = 2 : i64} : (tensor<1x2x5x4x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x5x4xf32>
   func.return %r : tensor<1x2x5x4xf32>
 }
@@ -108,7 +108,7 @@ func.func @unmoved_activation_per_axis(%x: tensor<1x2x5x4x!c>) -> tensor<1x2x5x4
 // CHECK: onnx.Gemm(%x, %w, _)
 func.func @unmoved_unknown_rank(%x: tensor<2x3x!x>) -> tensor<3x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[0, 130, 131, 4] : tensor<2x2xui8>>} : () -> tensor<2x2x!w>
-  // expected-remark@+1 {{[legalize-weights: unknown-rank]}}
+  // expected-remark@+1 {{[legalize-weights: unknown-shape]}}
   %r = onnx.Gemm(%x, %w, _) {transA = 1 : i64} : (tensor<2x3x!x>, tensor<2x2x!w>) -> tensor<3x2xf32>
   func.return %r : tensor<3x2xf32>
 }
@@ -119,7 +119,7 @@ func.func @unmoved_unknown_rank(%x: tensor<2x3x!x>) -> tensor<3x2xf32> {
 // CHECK: onnx.Conv(%x, %w, _)
 func.func @unmoved_sum_skips_rounding(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[5, 130, 131, 4] : tensor<2x2x1x1xui8>>} : () -> tensor<2x2x1x1x!w>
-  // expected-remark@+1 {{openvino would add another branch to the result before it is rounded; quantize the weights symmetrically [legalize-weights: sum-skips-rounding]}}
+  // expected-remark@+1 {{openvino would add another branch to the result before it is rounded; quantize the weights symmetrically [legalize-weights: zero-point]}}
   %r = onnx.Conv(%x, %w, _) : (tensor<1x2x5x4x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4x!y>
   %s = onnx.Add(%r, %z) : (tensor<1x2x5x4x!y>, tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x>
   func.return %s : tensor<1x2x5x4x!x>
@@ -129,7 +129,7 @@ func.func @unmoved_sum_skips_rounding(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4
 // CHECK: onnx.Conv(%x, %w, _)
 func.func @unmoved_behind_relu(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[5, 130, 131, 4] : tensor<2x2x1x1xui8>>} : () -> tensor<2x2x1x1x!w>
-  // expected-remark@+1 {{openvino would add another branch to the result before it is rounded; quantize the weights symmetrically [legalize-weights: sum-skips-rounding]}}
+  // expected-remark@+1 {{openvino would add another branch to the result before it is rounded; quantize the weights symmetrically [legalize-weights: zero-point]}}
   %r = onnx.Conv(%x, %w, _) : (tensor<1x2x5x4x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4xf32>
   %a = onnx.Relu(%r) : (tensor<1x2x5x4xf32>) -> tensor<1x2x5x4x!y>
   %s = onnx.Add(%a, %z) : (tensor<1x2x5x4x!y>, tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x>

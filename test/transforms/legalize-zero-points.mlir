@@ -109,7 +109,7 @@ func.func @rows(%x: tensor<3x2xui8>, %w: tensor<2x4xi8>, %v: tensor<4xi8>) -> te
 // CHECK-LABEL: func.func @unmoved_unknown_batch(
 // CHECK: onnx.MatMulInteger(%x, %w, _, %z)
 func.func @unmoved_unknown_batch(%x: tensor<?x4x3xui8>, %w: tensor<?x3x2xi8>, %z: tensor<2xi8>) -> tensor<?x4x2xi32> {
-  // expected-remark@+1 {{the number of matrices or columns is not known; give --batch [legalize-zero-points: unknown-sizes]}}
+  // expected-remark@+1 {{the number of matrices or columns is not known; give --batch [legalize-zero-points: unknown-shape]}}
   %y = onnx.MatMulInteger(%x, %w, _, %z) {} : (tensor<?x4x3xui8>, tensor<?x3x2xi8>, tensor<2xi8>) -> tensor<?x4x2xi32>
   func.return %y : tensor<?x4x2xi32>
 }
@@ -119,7 +119,7 @@ func.func @unmoved_unknown_batch(%x: tensor<?x4x3xui8>, %w: tensor<?x3x2xi8>, %z
 // CHECK-LABEL: func.func @unmoved_unknown_count(
 // CHECK: onnx.ConvInteger(%x, %w, _, %z)
 func.func @unmoved_unknown_count(%x: tensor<1x1x3x3xui8>, %w: tensor<2x1x1x2xi8>, %z: tensor<?xi8>) -> tensor<1x2x3x2xi32> {
-  // expected-remark@+1 {{how many zero points there are is not known; give --batch [legalize-zero-points: unknown-sizes]}}
+  // expected-remark@+1 {{how many zero points there are is not known; give --batch [legalize-zero-points: unknown-shape]}}
   %y = onnx.ConvInteger(%x, %w, _, %z) {} : (tensor<1x1x3x3xui8>, tensor<2x1x1x2xi8>, tensor<?xi8>) -> tensor<1x2x3x2xi32>
   func.return %y : tensor<1x2x3x2xi32>
 }
@@ -129,7 +129,7 @@ func.func @unmoved_unknown_count(%x: tensor<1x1x3x3xui8>, %w: tensor<2x1x1x2xi8>
 // CHECK-LABEL: func.func @unmoved_unknown_inputs(
 // CHECK: onnx.MatMulInteger(%x, %w, %z, _)
 func.func @unmoved_unknown_inputs(%x: tensor<3x?xui8>, %w: tensor<?x4xi8>, %z: tensor<3xui8>) -> tensor<3x4xi32> {
-  // expected-remark@+1 {{the number of rows of the weight is not known; give --batch [legalize-zero-points: unknown-sizes]}}
+  // expected-remark@+1 {{the number of rows of the weight is not known; give --batch [legalize-zero-points: unknown-shape]}}
   %y = onnx.MatMulInteger(%x, %w, %z) {} : (tensor<3x?xui8>, tensor<?x4xi8>, tensor<3xui8>) -> tensor<3x4xi32>
   func.return %y : tensor<3x4xi32>
 }
@@ -141,7 +141,7 @@ func.func @unmoved_unknown_inputs(%x: tensor<3x?xui8>, %w: tensor<?x4xi8>, %z: t
 // CHECK-LABEL: func.func @unmoved_vector(
 // CHECK: onnx.MatMulInteger(%x, %w, %z, _)
 func.func @unmoved_vector(%x: tensor<3x2xui8>, %w: tensor<2xi8>, %z: tensor<3xui8>) -> tensor<3xi32> {
-  // expected-remark@+1 {{[legalize-zero-points: unknown-rank]}}
+  // expected-remark@+1 {{[legalize-zero-points: unknown-shape]}}
   %y = onnx.MatMulInteger(%x, %w, %z) {} : (tensor<3x2xui8>, tensor<2xi8>, tensor<3xui8>) -> tensor<3xi32>
   func.return %y : tensor<3xi32>
 }
@@ -151,7 +151,7 @@ func.func @unmoved_vector(%x: tensor<3x2xui8>, %w: tensor<2xi8>, %z: tensor<3xui
 // CHECK-LABEL: func.func @unmoved_other_columns(
 // CHECK: onnx.MatMulInteger(%x, %w, _, %z)
 func.func @unmoved_other_columns(%x: tensor<2x4x3xui8>, %w: tensor<2x3x2xi8>, %z: tensor<3xi8>) -> tensor<2x4x2xi32> {
-  // expected-remark@+1 {{there is not one zero point for each column; check the model [legalize-zero-points: weight-zero-points]}}
+  // expected-remark@+1 {{there is not one zero point for each column; check the model [legalize-zero-points: zero-point]}}
   %y = onnx.MatMulInteger(%x, %w, _, %z) {} : (tensor<2x4x3xui8>, tensor<2x3x2xi8>, tensor<3xi8>) -> tensor<2x4x2xi32>
   func.return %y : tensor<2x4x2xi32>
 }
@@ -161,7 +161,7 @@ func.func @unmoved_other_columns(%x: tensor<2x4x3xui8>, %w: tensor<2x3x2xi8>, %z
 // CHECK-LABEL: func.func @unmoved_other_channels(
 // CHECK: onnx.ConvInteger(%x, %w, _, %z)
 func.func @unmoved_other_channels(%x: tensor<1x1x3x3xui8>, %w: tensor<2x1x1x2xi8>, %z: tensor<3xi8>) -> tensor<1x2x3x2xi32> {
-  // expected-remark@+1 {{there is not one zero point for each channel; check the model [legalize-zero-points: weight-zero-points]}}
+  // expected-remark@+1 {{there is not one zero point for each channel; check the model [legalize-zero-points: zero-point]}}
   %y = onnx.ConvInteger(%x, %w, _, %z) {} : (tensor<1x1x3x3xui8>, tensor<2x1x1x2xi8>, tensor<3xi8>) -> tensor<1x2x3x2xi32>
   func.return %y : tensor<1x2x3x2xi32>
 }

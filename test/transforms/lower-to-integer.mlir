@@ -33,9 +33,9 @@ func.func @gemm(%x: tensor<4x2x!x>, %f: tensor<3xf32>) -> tensor<4x3x!y> {
 // CHECK-NEXT: onnx.Gemm(
 // CHECK-NEXT: onnx.Gemm(
 func.func @unmoved_gemm_form(%x: tensor<4x2x!x>, %w: tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> (tensor<4x3x!y>, tensor<4x3x!y>) {
-  // expected-remark@+1 {{Gemm transposes a weight that is computed [lower-to-integer: computed-weight]}}
+  // expected-remark@+1 {{Gemm transposes a weight that is computed [lower-to-integer: computed-parameter]}}
   %y = onnx.Gemm(%x, %w) {transB = 1 : i64} : (tensor<4x2x!x>, tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> tensor<4x3x!y>
-  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-integer: gemm-form]}}
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-integer: product-form]}}
   %z = onnx.Gemm(%x, %w) {transB = 1 : i64, alpha = 0.5 : f32} : (tensor<4x2x!x>, tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> tensor<4x3x!y>
   func.return %y, %z : tensor<4x3x!y>, tensor<4x3x!y>
 }
@@ -139,7 +139,7 @@ func.func @unmoved_expressed_type(%x: tensor<3x4x!quant.uniform<u8:f16, 0.5:13>>
 // CHECK-LABEL: func.func @unmoved_per_axis(
 // CHECK-NEXT: onnx.MatMul(%x, %w)
 func.func @unmoved_per_axis(%x: tensor<2x4x!quant.uniform<u8:f32:0, {0.5:13,0.25}>>, %w: tensor<4x2x!v>) -> tensor<2x2xf32> {
-  // expected-remark@+1 {{the activation has more than one scale [lower-to-integer: per-axis]}}
+  // expected-remark@+1 {{the activation has more than one scale [lower-to-integer: activation-per-axis]}}
   %y = onnx.MatMul(%x, %w) : (tensor<2x4x!quant.uniform<u8:f32:0, {0.5:13,0.25}>>, tensor<4x2x!v>) -> tensor<2x2xf32>
   func.return %y : tensor<2x2xf32>
 }
@@ -149,7 +149,7 @@ func.func @unmoved_per_axis(%x: tensor<2x4x!quant.uniform<u8:f32:0, {0.5:13,0.25
 // CHECK-LABEL: func.func @unmoved_weight_zero_points(
 // CHECK-NEXT: onnx.Conv(%x, %w, _)
 func.func @unmoved_weight_zero_points(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<1x2x3x3x!y> {
-  // expected-remark@+1 {{the channels of the weight have different zero points [lower-to-integer: weight-zero-points]}}
+  // expected-remark@+1 {{the channels of the weight have different zero points [lower-to-integer: zero-point]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x2x5x4x!x>, tensor<2x2x3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<1x2x3x3x!y>
   func.return %y : tensor<1x2x3x3x!y>
 }
@@ -157,7 +157,7 @@ func.func @unmoved_weight_zero_points(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2
 // CHECK-LABEL: func.func @unmoved_unknown_rank(
 // CHECK-NEXT: onnx.Conv(%x, %w, _)
 func.func @unmoved_unknown_rank(%x: tensor<*x!x>, %w: tensor<2x2x3x2x!w>) -> tensor<*x!y> {
-  // expected-remark@+1 {{the result's rank is not known [lower-to-integer: unknown-rank]}}
+  // expected-remark@+1 {{the result's rank is not known [lower-to-integer: unknown-shape]}}
   %y = onnx.Conv(%x, %w) : (tensor<*x!x>, tensor<2x2x3x2x!w>) -> tensor<*x!y>
   func.return %y : tensor<*x!y>
 }
@@ -167,7 +167,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*x!x>, %w: tensor<2x2x3x2x!w>) -> ten
 // CHECK-LABEL: func.func @unmoved_operand_of_unknown_rank(
 // CHECK: onnx.Gemm
 func.func @unmoved_operand_of_unknown_rank(%x: tensor<*x!x>, %w: tensor<4x2x!v>) -> tensor<?x2x!y> {
-  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [lower-to-integer: unknown-rank]}}
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [lower-to-integer: unknown-shape]}}
   %r = onnx.Gemm(%x, %w, _) : (tensor<*x!x>, tensor<4x2x!v>) -> tensor<?x2x!y>
   func.return %r : tensor<?x2x!y>
 }

@@ -162,7 +162,7 @@ func.func @unmoved_no_form(%a: tensor<2x3x3xf32>) -> tensor<2xf32> {
 // CHECK-LABEL: func.func @unmoved_dynamic_shape(
 // CHECK: onnx.Exp
 func.func @unmoved_dynamic_shape(%a: tensor<?x3xf32>) -> tensor<?x3xf32> {
-  // expected-remark@+1 {{a size is not known; state it: --batch N, or --sizes NAME=N for others [lower-to-linalg: dynamic-shape]}}
+  // expected-remark@+1 {{a size is not known; state it: --batch N, or --sizes NAME=N for others [lower-to-linalg: open-size]}}
   %e = onnx.Exp(%a) : (tensor<?x3xf32>) -> tensor<?x3xf32>
   func.return %e : tensor<?x3xf32>
 }

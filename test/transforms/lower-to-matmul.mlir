@@ -107,7 +107,7 @@ func.func @bytes(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x24xui8> {
 // CHECK: onnx.Resize
 func.func @unmoved_rounded_sums(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x36xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 3.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{float32 rounds the sums, so after truncation to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
+  // expected-remark@+1 {{float32 rounds the sums, so after truncation to integers they may differ by a step [lower-to-matmul: value-rounds]}}
   %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xui8>, tensor<4xf32>) -> tensor<?x21x16x36xui8>
   func.return %y : tensor<?x21x16x36xui8>
 }
@@ -145,9 +145,9 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
   %r = onnx.Constant() {value = #onnx.tensor<[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5] : tensor<8xf32>>} : () -> tensor<8xf32>
   %one = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %0 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
-  // expected-remark@+1 {{Resize has the coordinate transformation tf_crop_and_resize [lower-to-matmul: resize-mode]}}
+  // expected-remark@+1 {{Resize has the coordinate transformation tf_crop_and_resize [lower-to-matmul: interpolates]}}
   %1 = onnx.Resize(%x, %r, %s) {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x21x4x6xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
-  // expected-remark@+1 {{Resize has antialias or a keep_aspect_ratio_policy [lower-to-matmul: resize-mode]}}
+  // expected-remark@+1 {{Resize has antialias or a keep_aspect_ratio_policy [lower-to-matmul: interpolates]}}
   %2 = onnx.Resize(%x, _, %s) {mode = "linear", antialias = 1 : i64} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   %3 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   %4 = onnx.Resize(%x, _, %one) {mode = "linear"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x6xf32>
@@ -160,14 +160,14 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
 func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: tensor<*xf32>, %k: tensor<4xf32>, %d: tensor<1x9x4x6xf32>) -> (tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>, tensor<*xf32>) {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %t = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{the size of axis 2 is unknown, in the operand or in the result [lower-to-matmul: dynamic-shape]}}
+  // expected-remark@+1 {{the size of axis 2 is unknown, in the operand or in the result [lower-to-matmul: open-size]}}
   %0 = onnx.Resize(%a, _, %s) {mode = "linear"} : (tensor<1x21x?x6xf32>, tensor<4xf32>) -> tensor<1x21x?x6xf32>
-  // expected-remark@+1 {{a size after the axis is unknown, so the axis cannot be moved to the end [lower-to-matmul: dynamic-shape]}}
+  // expected-remark@+1 {{a size after the axis is unknown, so the axis cannot be moved to the end [lower-to-matmul: open-size]}}
   %1 = onnx.Resize(%b, _, %t) {mode = "linear"} : (tensor<1x5x?x6xf32>, tensor<4xf32>) -> tensor<1x10x?x6xf32>
   %2 = onnx.Resize(%c, _, %s) {mode = "linear"} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
   // expected-remark@+1 {{an axis, index or size that determines the axis of the scales is computed [lower-to-matmul: computed-parameter]}}
   %3 = onnx.Resize(%d, _, %k) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<1x9x8x6xf32>
-  // expected-remark@+1 {{[lower-to-matmul: unknown-rank]}}
+  // expected-remark@+1 {{[lower-to-matmul: unknown-shape]}}
   %4 = onnx.Resize(%d, _, %s) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<*xf32>
   func.return %0, %1, %2, %3, %4 : tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>, tensor<*xf32>
 }

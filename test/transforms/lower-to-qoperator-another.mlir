@@ -118,11 +118,11 @@ func.func @mean_of_a_line(%x: tensor<2x4x3x!x>) -> tensor<2x1x3x!y> {
 // CHECK-NOT: onnx_ms.
 // CHECK: func.return
 func.func @unmoved_means(%x: tensor<2x3x4x5x!x>, %u: tensor<*x!x>) -> (tensor<2x3x4x1x!y>, tensor<1x1x1x1x!y>, tensor<?x!y>, tensor<2x3x1x1xf32>) {
-  // expected-remark@+1 {{the mean is not over all pixels of each channel [lower-to-qoperator: not-all-pixels]}}
+  // expected-remark@+1 {{the mean is not over all pixels of each channel [lower-to-qoperator: window-form]}}
   %a = onnx.ReduceMean(%x, _) {axes = array<i64: 3>} : (tensor<2x3x4x5x!x>) -> tensor<2x3x4x1x!y>
-  // expected-remark@+1 {{[lower-to-qoperator: not-all-pixels]}}
+  // expected-remark@+1 {{[lower-to-qoperator: window-form]}}
   %b = onnx.ReduceMean(%x, _) : (tensor<2x3x4x5x!x>) -> tensor<1x1x1x1x!y>
-  // expected-remark@+1 {{[lower-to-qoperator: unknown-rank]}}
+  // expected-remark@+1 {{[lower-to-qoperator: unknown-shape]}}
   %c = onnx.ReduceMean(%u, _) {axes = array<i64: 1>} : (tensor<*x!x>) -> tensor<?x!y>
   // expected-remark@+1 {{not all operands and the result are quantized [lower-to-qoperator: float-operand]}}
   %d = onnx.ReduceMean(%x, _) {axes = array<i64: 2, 3>} : (tensor<2x3x4x5x!x>) -> tensor<2x3x1x1xf32>
@@ -137,7 +137,7 @@ func.func @unmoved_differences(%x: tensor<2x3x!x>, %s: tensor<2x3x!s>, %f: tenso
   %a = onnx.Sub(%x, %s) : (tensor<2x3x!x>, tensor<2x3x!s>) -> tensor<2x3x!y>
   // expected-remark@+1 {{[lower-to-qoperator: float-operand]}}
   %b = onnx.Sub(%x, %f) : (tensor<2x3x!x>, tensor<2x3xf32>) -> tensor<2x3x!y>
-  // expected-remark@+1 {{there is a scale for each channel, the kernel takes one [lower-to-qoperator: per-axis]}}
+  // expected-remark@+1 {{there is a scale for each channel, the kernel takes one [lower-to-qoperator: activation-per-axis]}}
   %c = onnx.Sub(%x, %p) : (tensor<2x3x!x>, tensor<2x3x!quant.uniform<u8:f32:1, {0.5,0.25,0.125}>>) -> tensor<2x3x!y>
   // expected-remark@+1 {{the kernels compute in f32 [lower-to-qoperator: expressed-type]}}
   %d = onnx.Sub(%h, %h) : (tensor<2x3x!quant.uniform<u8:f16, 0.5:3>>, tensor<2x3x!quant.uniform<u8:f16, 0.5:3>>) -> tensor<2x3x!quant.uniform<u8:f16, 0.5:3>>

@@ -260,7 +260,7 @@ func.func @unmoved_half(%a: tensor<2x3x!quant.uniform<u8:f16, 0.5:13>>) -> tenso
 // CHECK: %[[T:.*]] = onnx.Sigmoid(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_operand_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!quant.uniform<i8:f32, 0.25:9>> {
-  // expected-remark@+1 {{operand 0 has a scale for each channel, the kernel takes one [lower-to-qoperator: per-axis]}}
+  // expected-remark@+1 {{operand 0 has a scale for each channel, the kernel takes one [lower-to-qoperator: activation-per-axis]}}
   %t = onnx.Sigmoid(%a) : (tensor<2x3x!w>) -> tensor<2x3x!quant.uniform<i8:f32, 0.25:9>>
   func.return %t : tensor<2x3x!quant.uniform<i8:f32, 0.25:9>>
 }
@@ -278,7 +278,7 @@ func.func @unmoved_batched_weight(%a: tensor<2x3x4x!x>, %b: tensor<2x4x2x!quant.
 // CHECK: %[[T:.*]] = onnx.Sigmoid(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_result_per_axis(%a: tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32:0, {0.5:3,0.25}>> {
-  // expected-remark@+1 {{the result has a scale for each channel, the kernel takes one [lower-to-qoperator: per-axis]}}
+  // expected-remark@+1 {{the result has a scale for each channel, the kernel takes one [lower-to-qoperator: activation-per-axis]}}
   %t = onnx.Sigmoid(%a) : (tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32:0, {0.5:3,0.25}>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32:0, {0.5:3,0.25}>>
 }
@@ -287,7 +287,7 @@ func.func @unmoved_result_per_axis(%a: tensor<2x3x!x>) -> tensor<2x3x!quant.unif
 // CHECK: %[[T:.*]] = onnx.Conv(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_float_bias(%a: tensor<1x4x5x5x!x>, %w: tensor<2x4x3x3x!w>, %b: tensor<2xf32>) -> tensor<1x2x3x3x!y> {
-  // expected-remark@+1 {{the bias is not int32 in steps of x_scale * w_scale; run rescale-bias [lower-to-qoperator: float-bias]}}
+  // expected-remark@+1 {{the bias is not int32 in steps of x_scale * w_scale; run rescale-bias [lower-to-qoperator: bias-scale]}}
   %t = onnx.Conv(%a, %w, %b) : (tensor<1x4x5x5x!x>, tensor<2x4x3x3x!w>, tensor<2xf32>) -> tensor<1x2x3x3x!y>
   func.return %t : tensor<1x2x3x3x!y>
 }
@@ -296,7 +296,7 @@ func.func @unmoved_float_bias(%a: tensor<1x4x5x5x!x>, %w: tensor<2x4x3x3x!w>, %b
 // CHECK: %[[T:.*]] = onnx.Gemm(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_gemm_beta(%a: tensor<2x4x!x>, %b: tensor<4x3x!z>) -> tensor<2x3x!y> {
-  // expected-remark@+1 {{Gemm scales its bias; fold beta into the bias [lower-to-qoperator: gemm-beta]}}
+  // expected-remark@+1 {{Gemm scales its bias; fold beta into the bias [lower-to-qoperator: product-form]}}
   %t = onnx.Gemm(%a, %b) {beta = 0.5 : f32} : (tensor<2x4x!x>, tensor<4x3x!z>) -> tensor<2x3x!y>
   func.return %t : tensor<2x3x!y>
 }
@@ -305,7 +305,7 @@ func.func @unmoved_gemm_beta(%a: tensor<2x4x!x>, %b: tensor<4x3x!z>) -> tensor<2
 // CHECK: %[[T:.*]] = onnx.Gemm(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_gemm_alpha(%a: tensor<2x4x!x>, %b: tensor<4x3x!z>, %c: tensor<3x!quant.uniform<i32:f32, 0.0006>>) -> tensor<2x3x!y> {
-  // expected-remark@+1 {{[lower-to-qoperator: gemm-alpha]}}
+  // expected-remark@+1 {{[lower-to-qoperator: product-form]}}
   %t = onnx.Gemm(%a, %b, %c) {alpha = 0.5 : f32} : (tensor<2x4x!x>, tensor<4x3x!z>, tensor<3x!quant.uniform<i32:f32, 0.0006>>) -> tensor<2x3x!y>
   func.return %t : tensor<2x3x!y>
 }
@@ -314,7 +314,7 @@ func.func @unmoved_gemm_alpha(%a: tensor<2x4x!x>, %b: tensor<4x3x!z>, %c: tensor
 // CHECK: %[[T:.*]] = onnx.AveragePool(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_dilated_pool(%a: tensor<1x2x5x5x!x>) -> tensor<1x2x3x3x!y> {
-  // expected-remark@+1 {{no integer kernel averages over a dilated window [lower-to-qoperator: dilated-pool]}}
+  // expected-remark@+1 {{no integer kernel averages over a dilated window [lower-to-qoperator: window-form]}}
   %t = onnx.AveragePool(%a) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x2x5x5x!x>) -> tensor<1x2x3x3x!y>
   func.return %t : tensor<1x2x3x3x!y>
 }
@@ -323,7 +323,7 @@ func.func @unmoved_dilated_pool(%a: tensor<1x2x5x5x!x>) -> tensor<1x2x3x3x!y> {
 // CHECK: %[[T:.*]] = onnx.AveragePool(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_ragged_pool(%a: tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y> {
-  // expected-remark@+1 {{a window ends beyond the padding, and the kernel counts that part in the mean, the op does not [lower-to-qoperator: ragged-pool]}}
+  // expected-remark@+1 {{a window ends beyond the padding, and the kernel counts that part in the mean, the op does not [lower-to-qoperator: window-form]}}
   %t = onnx.AveragePool(%a) {ceil_mode = 1 : i64, count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y>
   func.return %t : tensor<1x2x3x2x!y>
 }
@@ -332,7 +332,7 @@ func.func @unmoved_ragged_pool(%a: tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y> {
 // CHECK: %[[T:.*]] = onnx.AveragePool(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_pool_of_open_size(%a: tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!y> {
-  // expected-remark@+1 {{[lower-to-qoperator: ragged-pool]}}
+  // expected-remark@+1 {{[lower-to-qoperator: window-form]}}
   %t = onnx.AveragePool(%a) {ceil_mode = 1 : i64, count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!y>
   func.return %t : tensor<1x2x?x2x!y>
 }
@@ -342,7 +342,7 @@ func.func @unmoved_pool_of_open_size(%a: tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_clip_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!w> {
   %h = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [lower-to-qoperator: clip-per-axis]}}
+  // expected-remark@+1 {{Clip has one bound, on integers it would differ by channel [lower-to-qoperator: activation-per-axis]}}
   %t = onnx.Clip(%a, _, %h) : (tensor<2x3x!w>, tensor<f32>) -> tensor<2x3x!w>
   func.return %t : tensor<2x3x!w>
 }
@@ -352,7 +352,7 @@ func.func @unmoved_clip_per_axis(%a: tensor<2x3x!w>) -> tensor<2x3x!w> {
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_pad_per_axis(%a: tensor<2x3x!w>) -> tensor<2x6x!w> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{Pad has one value, stored as a different integer in each channel [lower-to-qoperator: pad-value-per-axis]}}
+  // expected-remark@+1 {{Pad has one value, stored as a different integer in each channel [lower-to-qoperator: zero-point]}}
   %t = onnx.Pad(%a, %p) : (tensor<2x3x!w>, tensor<4xi64>) -> tensor<2x6x!w>
   func.return %t : tensor<2x6x!w>
 }
@@ -362,7 +362,7 @@ func.func @unmoved_pad_per_axis(%a: tensor<2x3x!w>) -> tensor<2x6x!w> {
 // CHECK-LABEL: func.func @unmoved_short_softmax(
 // CHECK-NEXT: onnx.Softmax(%a)
 func.func @unmoved_short_softmax(%a: tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>> {
-  // expected-remark@+1 {{the kernel overflows at this scale for a row this short, or of unknown length [lower-to-qoperator: short-softmax]}}
+  // expected-remark@+1 {{the kernel overflows at this scale for a row this short, or of unknown length [lower-to-qoperator: made-by-session]}}
   %t = onnx.Softmax(%a) : (tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
   func.return %t : tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
 }
@@ -441,7 +441,7 @@ func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
 func.func @unmoved_gemm_form(%x: tensor<4x3xf32>) -> tensor<3x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi4>>} : () -> tensor<4x2x!quant.uniform<i4:f32, 0.5>>
   %r = quant.dcast %w : tensor<4x2x!quant.uniform<i4:f32, 0.5>> to tensor<4x2xf32>
-  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: product-form]}}
   %y = onnx.Gemm(%x, %r) {transA = 1 : i64} : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -477,7 +477,7 @@ func.func @channels_last(%a: tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>) ->
 // CHECK-LABEL: func.func @unmoved_short_softmax(
 // CHECK: onnx.Softmax(
 func.func @unmoved_short_softmax(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.002:9>> {
-  // expected-remark@+1 {{[lower-to-qoperator: short-softmax]}}
+  // expected-remark@+1 {{[lower-to-qoperator: made-by-session]}}
   %t = onnx.Softmax(%a) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.002:9>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.002:9>>
 }
@@ -487,7 +487,7 @@ func.func @unmoved_short_softmax(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 func.func @unmoved_gemm_form(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 7, 0] : tensor<16x2xi4>>} : () -> tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>>
   %r = quant.dcast %w : tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>> to tensor<16x2xf32>
-  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: product-form]}}
   %y = onnx.Gemm(%x, %r) {alpha = 0.5 : f32} : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -507,7 +507,7 @@ func.func @trilu(%a: tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x
 // CHECK: %[[T:.*]] = onnx.Trilu(
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_large_mask(%a: tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>> {
-  // expected-remark@+1 {{the triangle as a mask would take more than 1048576 bytes [lower-to-qoperator: large-mask]}}
+  // expected-remark@+1 {{the triangle as a mask would take more than 1048576 bytes [lower-to-qoperator: too-large]}}
   %t = onnx.Trilu(%a) : (tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>
   func.return %t : tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -536,7 +536,7 @@ func.func @arg_max(%a: tensor<4x9x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x
 // CHECK: %[[T:.*]] = onnx.ArgMax(%a)
 // CHECK-NEXT: func.return %[[T]]
 func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64> {
-  // expected-remark@+1 {{ArgMax on bytes is fast only along the last axis [lower-to-qoperator: strided-search]}}
+  // expected-remark@+1 {{ArgMax on bytes is fast only along the last axis [lower-to-qoperator: does-not-pay]}}
   %t = onnx.ArgMax(%a) {axis = 1 : i64} : (tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64>
   func.return %t : tensor<1x1x4xi64>
 }
@@ -548,7 +548,7 @@ func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:1
 // CHECK-LABEL: func.func @unmoved_empty_sum(
 // CHECK: onnx.MatMul(%a, %b)
 func.func @unmoved_empty_sum(%a: tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, %b: tensor<0x3x!quant.uniform<i8:f32, 0.03>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.04:7>> {
-  // expected-remark@+1 {{the sums have no terms, and kernels leave such results undefined [lower-to-qoperator: empty-sum]}}
+  // expected-remark@+1 {{the sums have no terms, and kernels leave such results undefined [lower-to-qoperator: empty-tensor]}}
   %t = onnx.MatMul(%a, %b) : (tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, tensor<0x3x!quant.uniform<i8:f32, 0.03>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.04:7>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.04:7>>
 }
@@ -566,7 +566,7 @@ func.func @unmoved_empty_sum(%a: tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, %b
 // CHECK-NEXT: %[[T:.*]] = onnx.Softmax(%[[D]]) {axis = -1 : i64} : (tensor<?x64x48xf32>) -> tensor<?x64x48xf32>
 // CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[T]]
 // CHECK-NEXT: func.return %[[Q]]
-// expected-remark@unknown {{for rows of this length the float kernel between casts is faster [lower-to-qoperator: float-is-faster]}}
+// expected-remark@unknown {{for rows of this length the float kernel between casts is faster [lower-to-qoperator: float-faster]}}
 func.func @float_softmax(%a: tensor<?x64x48x!x>) -> tensor<?x64x48x!y> {
   %t = onnx.Softmax(%a) {axis = -1 : i64} : (tensor<?x64x48x!x>) -> tensor<?x64x48x!y>
   func.return %t : tensor<?x64x48x!y>

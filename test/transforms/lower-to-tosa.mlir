@@ -182,7 +182,7 @@ func.func @nearest(%x: tensor<1x2x8x4x!x>) -> tensor<1x2x3x7x!x> {
 // CHECK-LABEL: func.func @unmoved_float_value(
 // CHECK: onnx.Sin
 func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{the integer profile has no float tensors; quantize every operand and result [lower-to-tosa: float-value]}}
+  // expected-remark@+1 {{the integer profile has no float tensors; quantize every operand and result [lower-to-tosa: float-operand]}}
   %y = onnx.Add(%x, %z) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   // expected-remark@+1 {{Sin has no form in TOSA's integer profile [lower-to-tosa: no-form]}}
   %s = onnx.Sin(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -192,11 +192,11 @@ func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tens
 // CHECK-LABEL: func.func @unmoved_float_inside(
 // CHECK: onnx.Sin
 func.func @unmoved_float_inside(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
-  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-output]}}
+  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-interface]}}
   %r = quant.dcast %x : tensor<2x3x!x> to tensor<2x3xf32>
   // expected-remark@+1 {{Sin has no form in TOSA's integer profile [lower-to-tosa: no-form]}}
   %s = onnx.Sin(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-input]}}
+  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-interface]}}
   %y = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!x>
   func.return %y : tensor<2x3x!x>
 }
@@ -204,9 +204,9 @@ func.func @unmoved_float_inside(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
 // CHECK-LABEL: func.func @unmoved_float_ends(
 // CHECK: quant.qcast
 func.func @unmoved_float_ends(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-input]}}
+  // expected-remark@+1 {{this op quantizes a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-interface]}}
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
-  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-output]}}
+  // expected-remark@+1 {{this op returns a float, and the integer profile has no floats; --integer-io lets the graph take and give integers [lower-to-tosa: float-interface]}}
   %y = quant.dcast %q : tensor<2x3x!x> to tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -231,7 +231,7 @@ func.func @unmoved_other_type(%x: tensor<2x3x!x>) -> tensor<6x!y> {
 // CHECK-LABEL: func.func @unmoved_indices_used(
 // CHECK: onnx.MaxPool
 func.func @unmoved_indices_used(%x: tensor<1x2x4x6x!x>) -> (tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>) {
-  // expected-remark@+1 {{MaxPool's indices are read; leave them out of the graph's outputs [lower-to-tosa: indices-used]}}
+  // expected-remark@+1 {{MaxPool's indices are read; leave them out of the graph's outputs [lower-to-tosa: equal-elements]}}
   %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x4x6x!x>) -> (tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>)
   func.return %y, %i : tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>
 }
@@ -247,7 +247,7 @@ func.func @unmoved_activation_per_axis(%x: tensor<2x3x!quant.uniform<i8:f32:1, {
 // CHECK-LABEL: func.func @unmoved_computed_bound(
 // CHECK: onnx.Clip
 func.func @unmoved_computed_bound(%x: tensor<2x3x!x>, %l: tensor<f32>) -> tensor<2x3x!y> {
-  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [lower-to-tosa: computed-bound]}}
+  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [lower-to-tosa: computed-parameter]}}
   %y = onnx.Clip(%x, %l) : (tensor<2x3x!x>, tensor<f32>) -> tensor<2x3x!y>
   func.return %y : tensor<2x3x!y>
 }
@@ -256,7 +256,7 @@ func.func @unmoved_computed_bound(%x: tensor<2x3x!x>, %l: tensor<f32>) -> tensor
 // CHECK: onnx.Gemm
 func.func @unmoved_computed_bias(%x: tensor<2x3x!x>, %b: tensor<2xf32>) -> tensor<2x2x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
-  // expected-remark@+1 {{the bias is computed at run time [lower-to-tosa: computed-bias]}}
+  // expected-remark@+1 {{the bias is computed at run time [lower-to-tosa: computed-parameter]}}
   %y = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!w>, tensor<2xf32>) -> tensor<2x2x!y>
   func.return %y : tensor<2x2x!y>
 }
@@ -265,7 +265,7 @@ func.func @unmoved_computed_bias(%x: tensor<2x3x!x>, %b: tensor<2xf32>) -> tenso
 // CHECK: onnx.Gemm
 func.func @unmoved_gemm_form(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
-  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-tosa: gemm-form]}}
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-tosa: product-form]}}
   %y = onnx.Gemm(%x, %w) {alpha = 2.0 : f32} : (tensor<2x3x!x>, tensor<3x2x!w>) -> tensor<2x2x!y>
   func.return %y : tensor<2x2x!y>
 }
@@ -273,7 +273,7 @@ func.func @unmoved_gemm_form(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
 // CHECK-LABEL: func.func @unmoved_batch_broadcast(
 // CHECK: onnx.MatMul
 func.func @unmoved_batch_broadcast(%x: tensor<3x5x!x>, %z: tensor<2x5x4x!w>) -> tensor<2x3x4x!y> {
-  // expected-remark@+1 {{the batch axes of the operands are broadcast [lower-to-tosa: batch-broadcast]}}
+  // expected-remark@+1 {{the batch axes of the operands are broadcast [lower-to-tosa: product-form]}}
   %y = onnx.MatMul(%x, %z) : (tensor<3x5x!x>, tensor<2x5x4x!w>) -> tensor<2x3x4x!y>
   func.return %y : tensor<2x3x4x!y>
 }
@@ -281,7 +281,7 @@ func.func @unmoved_batch_broadcast(%x: tensor<3x5x!x>, %z: tensor<2x5x4x!w>) -> 
 // CHECK-LABEL: func.func @unmoved_dilated_pool(
 // CHECK: onnx.MaxPool
 func.func @unmoved_dilated_pool(%x: tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x> {
-  // expected-remark@+1 {{TOSA has no dilated pools [lower-to-tosa: dilated-pool]}}
+  // expected-remark@+1 {{TOSA has no dilated pools [lower-to-tosa: window-form]}}
   %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x>
   func.return %y : tensor<1x2x3x4x!x>
 }
@@ -290,7 +290,7 @@ func.func @unmoved_dilated_pool(%x: tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x> {
 // CHECK: onnx.Pad
 func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, -1] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{Pad has the mode reflect, or also removes elements [lower-to-tosa: pad-mode]}}
+  // expected-remark@+1 {{Pad has the mode reflect, or also removes elements [lower-to-tosa: pad-form]}}
   %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<2x3x!x>, tensor<4xi64>) -> tensor<2x3x!x>
   func.return %y : tensor<2x3x!x>
 }
@@ -299,7 +299,7 @@ func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
 // CHECK: onnx.LayerNormalization
 func.func @unmoved_statistics_used(%x: tensor<2x3x!x>) -> (tensor<2x3x!y>, tensor<2x1xf32>) {
   %g = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5, -2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{the mean or the deviation is used [lower-to-tosa: statistics-used]}}
+  // expected-remark@+1 {{the mean or the deviation is used [lower-to-tosa: training-mode]}}
   %y, %m = onnx.LayerNormalization(%x, %g) : (tensor<2x3x!x>, tensor<3xf32>) -> (tensor<2x3x!y>, tensor<2x1xf32>)
   func.return %y, %m : tensor<2x3x!y>, tensor<2x1xf32>
 }
@@ -316,7 +316,7 @@ func.func @unmoved_computed_parameter(%c: tensor<2x3xi1>, %x: tensor<2x3x!x>) ->
 // CHECK: onnx.Resize
 func.func @unmoved_resize_mode(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x6x8x!x> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{TOSA has no such interpolation, or not for these sizes [lower-to-tosa: resize-mode]}}
+  // expected-remark@+1 {{TOSA has no such interpolation, or not for these sizes [lower-to-tosa: interpolates]}}
   %y = onnx.Resize(%x, _, %s) {mode = "cubic"} : (tensor<1x2x3x4x!x>, tensor<4xf32>) -> tensor<1x2x6x8x!x>
   func.return %y : tensor<1x2x6x8x!x>
 }
@@ -324,7 +324,7 @@ func.func @unmoved_resize_mode(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x6x8x!x> {
 // CHECK-LABEL: func.func @unmoved_dynamic_shape(
 // CHECK: onnx.Relu
 func.func @unmoved_dynamic_shape(%x: tensor<?x3x!x>) -> tensor<?x3x!x> {
-  // expected-remark@+1 {{a size is not known; state it: --batch N, or --sizes NAME=N for others [lower-to-tosa: dynamic-shape]}}
+  // expected-remark@+1 {{a size is not known; state it: --batch N, or --sizes NAME=N for others [lower-to-tosa: open-size]}}
   %y = onnx.Relu(%x) : (tensor<?x3x!x>) -> tensor<?x3x!x>
   func.return %y : tensor<?x3x!x>
 }

@@ -92,7 +92,7 @@ func.func @unmoved_one_sided(%x: tensor<2x3xf32>, %a: tensor<2x3x!u>) -> (tensor
   %r = quant.dcast %a : tensor<2x3x!u> to tensor<2x3xf32>
   %n = onnx.Neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>
-  // expected-remark@+1 {{the quantize of another consumer clamps at 0, this one may need negative values [quantize-branches: one-sided]}}
+  // expected-remark@+1 {{the quantize of another consumer clamps at 0, this one may need negative values [quantize-branches: float-operand]}}
   %y = onnx.Add(%r, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %s = onnx.Sigmoid(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %p = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02>>

@@ -257,7 +257,7 @@ func.func @unmoved_no_round(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{keep fractions; round in between [raise-arithmetic: no-round]}}
+  // expected-remark@+1 {{keep fractions; round in between [raise-arithmetic: not-a-quantize]}}
   %y = onnx.Clip(%a, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
@@ -270,7 +270,7 @@ func.func @unmoved_no_round(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
 func.func @unmoved_unbounded(%x : tensor<3x4xf32>) -> tensor<3x4xui8> {
   %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{[raise-arithmetic: unbounded]}}
+  // expected-remark@+1 {{[raise-arithmetic: not-a-quantize]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %y = onnx.Cast(%b) {to = 2 : i64} : (tensor<3x4xf32>) -> tensor<3x4xui8>
   func.return %y : tensor<3x4xui8>
@@ -286,7 +286,7 @@ func.func @unmoved_unbounded_above(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
   %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{[raise-arithmetic: unbounded]}}
+  // expected-remark@+1 {{[raise-arithmetic: not-a-quantize]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%b, %lo, _) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
@@ -303,7 +303,7 @@ func.func @unmoved_fractional_bound(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[-2.5] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{[raise-arithmetic: unbounded]}}
+  // expected-remark@+1 {{[raise-arithmetic: not-a-quantize]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%b, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
@@ -348,7 +348,7 @@ func.func @unmoved_indices(%x : tensor<3x4xi64>) -> tensor<3x4xi64> {
   %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<3x4xi64>) -> tensor<3x4xf32>
   %b = onnx.Mul(%a, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{[raise-arithmetic: wide-storage]}}
+  // expected-remark@+1 {{[raise-arithmetic: other-type]}}
   %c = onnx.Round(%b) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Cast(%d) {to = 7 : i64} : (tensor<3x4xf32>) -> tensor<3x4xi64>
@@ -367,7 +367,7 @@ func.func @unmoved_wide_range(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[65536.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{no 8-bit or 16-bit type holds [0, 65536] [raise-arithmetic: wide-range]}}
+  // expected-remark@+1 {{no 8-bit or 16-bit type holds [0, 65536] [raise-arithmetic: storage-type]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
@@ -386,7 +386,7 @@ func.func @unmoved_zero_point_outside(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{the zero point 300 is outside the storage range [raise-arithmetic: zero-point-outside]}}
+  // expected-remark@+1 {{the zero point 300 is outside the storage range [raise-arithmetic: invalid-parameters]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
@@ -405,7 +405,7 @@ func.func @unmoved_scales_of_elements(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
   %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
   %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
   %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{the scales run along more than one axis [raise-arithmetic: scale-shape]}}
+  // expected-remark@+1 {{the scales run along more than one axis [raise-arithmetic: weight-axis]}}
   %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>

@@ -84,7 +84,7 @@ func.func @unmoved_fraction(%x : tensor<4x32xf32>) -> tensor<4x2xf32> {
   %c = onnx.Mul(%b, %s) : (tensor<2x2x16xf32>, tensor<2x2x1xf32>) -> tensor<2x2x16xf32>
   %r = onnx.Reshape(%c, %n) : (tensor<2x2x16xf32>, tensor<2xi64>) -> tensor<2x32xf32>
   %t = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<2x32xf32>) -> tensor<32x2xf32>
-  // expected-remark@+1 {{[raise-blocks: block-range]}}
+  // expected-remark@+1 {{[raise-blocks: value-rounds]}}
   %y = onnx.MatMul(%x, %t) : (tensor<4x32xf32>, tensor<32x2xf32>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
@@ -108,7 +108,7 @@ func.func @unmoved_bytes(%x : tensor<4x32xf32>) -> tensor<4x2xf32> {
   %c = onnx.Mul(%b, %s) : (tensor<2x2x16xf32>, tensor<2x2x1xf32>) -> tensor<2x2x16xf32>
   %r = onnx.Reshape(%c, %n) : (tensor<2x2x16xf32>, tensor<2xi64>) -> tensor<2x32xf32>
   %t = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<2x32xf32>) -> tensor<32x2xf32>
-  // expected-remark@+1 {{[raise-blocks: block-range]}}
+  // expected-remark@+1 {{[raise-blocks: value-rounds]}}
   %y = onnx.MatMul(%x, %t) : (tensor<4x32xf32>, tensor<32x2xf32>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
@@ -250,7 +250,7 @@ func.func @unmoved_vector(%x : tensor<32xf32>) -> tensor<2xf32> {
   %c = onnx.Mul(%b, %s) : (tensor<2x2x16xf32>, tensor<2x2x1xf32>) -> tensor<2x2x16xf32>
   %r = onnx.Reshape(%c, %n) : (tensor<2x2x16xf32>, tensor<2xi64>) -> tensor<2x32xf32>
   %t = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<2x32xf32>) -> tensor<32x2xf32>
-  // expected-remark@+1 {{[raise-blocks: weight-rank]}}
+  // expected-remark@+1 {{[raise-blocks: product-form]}}
   %y = onnx.MatMul(%x, %t) : (tensor<32xf32>, tensor<32x2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
 }

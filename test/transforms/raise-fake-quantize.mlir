@@ -88,9 +88,9 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %l = onnx.Constant() {value = #onnx.tensor<[-1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
     %h = onnx.Constant() {value = #onnx.tensor<[9.0] : tensor<1xf32>>} : () -> tensor<1xf32>
     %i = onnx.Constant() {value = #onnx.tensor<[8.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-    // expected-remark@+1 {{its input and output ranges differ, a cast has one range [raise-fake-quantize: two-ranges]}}
+    // expected-remark@+1 {{its input and output ranges differ, a cast has one range [raise-fake-quantize: unlike-a-cast]}}
     %q = onnx.Custom(%x, %l, %h, %l, %i) {domain = "org.openvinotoolkit", op_type = "FakeQuantize", attrs = {levels = 11 : i64}} : (tensor<2x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{0 lies between two steps of the range, or at different ones by channel [raise-fake-quantize: zero-between-steps]}}
+    // expected-remark@+1 {{0 lies between two steps of the range, or at different ones by channel [raise-fake-quantize: unlike-a-cast]}}
     %r = onnx.Custom(%x, %l, %h, %l, %h) {domain = "org.openvinotoolkit", op_type = "FakeQuantize", attrs = {levels = 16 : i64}} : (tensor<2x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{run time; use static quantization [raise-fake-quantize: run-time-scale]}}
     %t = onnx.Custom(%x, %l, %y, %l, %y) {domain = "org.openvinotoolkit", op_type = "FakeQuantize", attrs = {levels = 11 : i64}} : (tensor<2x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3xf32>
@@ -119,13 +119,13 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %l = onnx.Constant() {value = #onnx.tensor<[32.0] : tensor<f32>>} : () -> tensor<f32>
     // expected-remark@+1 {{run time; use static quantization [raise-fake-quantize: run-time-scale]}}
     %a = onnx.Custom(%x, %y, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{it rounds by DOWN, a cast to nearest, half to even; quantize with rounding_mode ROUND [raise-fake-quantize: rounding-mode]}}
+    // expected-remark@+1 {{it rounds by DOWN, a cast to nearest, half to even; quantize with rounding_mode ROUND [raise-fake-quantize: unlike-a-cast]}}
     %b = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant", attrs = {rounding_mode = "down"}} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{no stored integer has 33 bits with a sign [raise-fake-quantize: bit-width]}}
+    // expected-remark@+1 {{no stored integer has 33 bits with a sign [raise-fake-quantize: storage-type]}}
     %c = onnx.Custom(%x, %s, %z, %m) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{the zero point 0.5 is outside the storage range [raise-fake-quantize: zero-point-outside]}}
+    // expected-remark@+1 {{the zero point 0.5 is outside the storage range [raise-fake-quantize: invalid-parameters]}}
     %d = onnx.Custom(%x, %s, %f, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{only constants are quantized to 32 bits; use 16 bits or fewer [raise-fake-quantize: wide-activation]}}
+    // expected-remark@+1 {{only constants are quantized to 32 bits; use 16 bits or fewer [raise-fake-quantize: no-kernel]}}
     %e = onnx.Custom(%x, %s, %z, %l) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{is not a float32 tensor [raise-fake-quantize: expressed-type]}}
     %g = onnx.Custom(%h, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf16>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf16>
@@ -141,9 +141,9 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %t = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5, 2.0, 2.5, 3.0] : tensor<2x3xf32>>} : () -> tensor<2x3xf32>
     %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
     %n = onnx.Constant() {value = #onnx.tensor<[8.0] : tensor<f32>>} : () -> tensor<f32>
-    // expected-remark@+1 {{the values are -scale or scale, computed at run time, and no quantize gives only these two; use two bits [raise-fake-quantize: computed-signs]}}
+    // expected-remark@+1 {{the values are -scale or scale, computed at run time, and no quantize gives only these two; use two bits [raise-fake-quantize: unlike-a-cast]}}
     %a = onnx.Custom(%x, %s) {domain = "qonnx.custom_op.general", op_type = "BipolarQuant"} : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{the scales run along more than one axis [raise-fake-quantize: scale-shape]}}
+    // expected-remark@+1 {{the scales run along more than one axis [raise-fake-quantize: weight-axis]}}
     %b = onnx.Custom(%x, %t, %o, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
     // expected-remark@+1 {{a scale is zero, negative or not finite; quantize the model again [raise-fake-quantize: scale-value]}}
     %c = onnx.Custom(%x, %o, %o, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<2x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
@@ -156,7 +156,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64, qonnx.custom
     %s = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5] : tensor<3xf32>>} : () -> tensor<3xf32>
     %z = onnx.Constant() {value = #onnx.tensor<[3.0] : tensor<f32>>} : () -> tensor<f32>
     %n = onnx.Constant() {value = #onnx.tensor<[8.0] : tensor<f32>>} : () -> tensor<f32>
-    // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-fake-quantize: unknown-rank]}}
+    // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-fake-quantize: unknown-shape]}}
     %y = onnx.Custom(%x, %s, %z, %n) {domain = "qonnx.custom_op.general", op_type = "Quant"} : (tensor<*xf32>, tensor<3xf32>, tensor<f32>, tensor<f32>) -> tensor<*xf32>
     func.return %y : tensor<*xf32>
   }

@@ -121,7 +121,7 @@ func.func @unmoved_second_consumer(%x : tensor<4x2xui8>) -> (tensor<4x3xf32>, te
 func.func @unmoved_scale_by_row(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 2.0] : tensor<4x1xf32>>} : () -> tensor<4x1xf32>
-  // expected-remark@+1 {{the factor is not one for each output channel [raise-integer: scale-shape]}}
+  // expected-remark@+1 {{the factor is not one for each output channel [raise-integer: weight-axis]}}
   %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<4x1xf32>) -> tensor<4x3xf32>
@@ -137,7 +137,7 @@ func.func @unmoved_scale_by_row(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
 // INTEGER: onnx.MatMulInteger(
 func.func @unmoved_no_rescale(%x : tensor<4x2xui8>) -> tensor<4x3xi32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
-  // expected-remark@+1 {{[raise-integer: no-rescale]}}
+  // expected-remark@+1 {{[raise-integer: run-time-scale]}}
   %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
   %y = onnx.Abs(%s) : (tensor<4x3xi32>) -> tensor<4x3xi32>
   func.return %y : tensor<4x3xi32>
@@ -285,7 +285,7 @@ func.func @unmoved_weight_zero_points(%x : tensor<2x4x2xui8>) -> tensor<2x4x3xf3
   %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 1, 2, 4] : tensor<2x1x3xi8>>} : () -> tensor<2x1x3xi8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6, 7, 8, 9, 10, 11, 12] : tensor<2x2x3xi8>>} : () -> tensor<2x2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{[raise-integer: weight-zero-points]}}
+  // expected-remark@+1 {{[raise-integer: zero-point]}}
   %s = onnx.MatMulInteger(%x, %w, %z, %u) {} : (tensor<2x4x2xui8>, tensor<2x2x3xi8>, tensor<ui8>, tensor<2x1x3xi8>) -> tensor<2x4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<2x4x3xi32>) -> tensor<2x4x3xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<2x4x3xf32>, tensor<f32>) -> tensor<2x4x3xf32>

@@ -64,7 +64,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 8 : i64}} {
 // CHECK: onnx.BatchNormalization(
   func.func @unmoved_old_form(%x: tensor<2x3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
     %a = onnx.Clip(%x) {max = 1.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-    // expected-remark@+1 {{BatchNormalization has parameters for each pixel, which newer opsets do not have [raise-opset: old-form]}}
+    // expected-remark@+1 {{BatchNormalization has parameters for each pixel, which newer opsets do not have [raise-opset: opset]}}
     %b = onnx.BatchNormalization(%a, %s, %s, %s, %s) {spatial = 0 : i64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
     func.return %b : tensor<2x3xf32>
   }
@@ -76,7 +76,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64}} {
 // CHECK-LABEL: func.func @unmoved_unknown_op(
 // CHECK: op_type = "Mystery"
   func.func @unmoved_unknown_op(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-    // expected-remark@+1 {{Mystery has no known form in newer opsets [raise-opset: unknown-op]}}
+    // expected-remark@+1 {{Mystery has no known form in newer opsets [raise-opset: opset]}}
     %a = onnx.Custom(%x) {domain = "", op_type = "Mystery"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
     func.return %a : tensor<2x3xf32>
   }
@@ -88,7 +88,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
 // CHECK-LABEL: func.func @unmoved_unknown_type(
 // CHECK: onnx.Softmax(
   func.func @unmoved_unknown_type(%x: tensor<*x!onnx.any>) -> tensor<*x!onnx.any> {
-    // expected-remark@+1 {{the type of the operand is not known; run ONNX shape inference on the model [raise-opset: unknown-type]}}
+    // expected-remark@+1 {{the type of the operand is not known; run ONNX shape inference on the model [raise-opset: unknown-shape]}}
     %a = onnx.Softmax(%x) : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
     func.return %a : tensor<*x!onnx.any>
   }

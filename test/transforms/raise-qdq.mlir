@@ -154,7 +154,7 @@ func.func @unmoved_computed_zero_point(%q: tensor<4xui8>, %z: tensor<ui8>) -> te
 func.func @unmoved_empty_axis(%x: tensor<4x0xf32>) -> tensor<4x0xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xf32>>} : () -> tensor<0xf32>
   %z = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xui8>>} : () -> tensor<0xui8>
-  // expected-remark@+1 {{an axis without elements has no scales [raise-qdq: empty-axis]}}
+  // expected-remark@+1 {{an axis without elements has no scales [raise-qdq: empty-tensor]}}
   %q = onnx.QuantizeLinear(%x, %s, %z) {axis = 1 : i64} : (tensor<4x0xf32>, tensor<0xf32>, tensor<0xui8>) -> tensor<4x0xui8>
   func.return %q : tensor<4x0xui8>
 }
@@ -165,7 +165,7 @@ func.func @unmoved_empty_axis(%x: tensor<4x0xf32>) -> tensor<4x0xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_float8(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{f8E4M3FN stores floats, which no integer kernel takes; quantize to int8 [raise-qdq: float-storage]}}
+  // expected-remark@+1 {{f8E4M3FN stores floats, which no integer kernel takes; quantize to int8 [raise-qdq: storage-type]}}
   %q = onnx.QuantizeLinear(%x, %s) {output_dtype = 17 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf8E4M3FN>
   func.return %q : tensor<4xf8E4M3FN>
 }
@@ -187,7 +187,7 @@ func.func @unmoved_integer_input(%x: tensor<4xi32>) -> tensor<4xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_scale_of_another_type(%x: tensor<4xf16>) -> tensor<4xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{the scale is float32, the tensor f16; quantize with scales of the tensor's type [raise-qdq: scale-type]}}
+  // expected-remark@+1 {{the scale is float32, the tensor f16; quantize with scales of the tensor's type [raise-qdq: expressed-type]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf16>, tensor<f32>) -> tensor<4xui8>
   func.return %q : tensor<4xui8>
 }
@@ -292,7 +292,7 @@ func.func @unmoved_nan_scale(%q: tensor<4xui8>) -> tensor<4xf32> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-qdq: unknown-rank]}}
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-qdq: unknown-shape]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xui8>
   func.return %q : tensor<*xui8>
 }
@@ -301,7 +301,7 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_axis_out_of_rank(%x: tensor<4x2xf32>) -> tensor<4x2xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{axis 2 is not one of 2 [raise-qdq: axis-out-of-rank]}}
+  // expected-remark@+1 {{axis 2 is not one of 2 [raise-qdq: invalid-parameters]}}
   %q = onnx.QuantizeLinear(%x, %s) {axis = 2 : i64} : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xui8>
   func.return %q : tensor<4x2xui8>
 }
@@ -310,7 +310,7 @@ func.func @unmoved_axis_out_of_rank(%x: tensor<4x2xf32>) -> tensor<4x2xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_scale_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{2 scales for an axis of 3 [raise-qdq: scale-count]}}
+  // expected-remark@+1 {{2 scales for an axis of 3 [raise-qdq: invalid-parameters]}}
   %q = onnx.QuantizeLinear(%x, %s) : (tensor<4x3xf32>, tensor<2xf32>) -> tensor<4x3xui8>
   func.return %q : tensor<4x3xui8>
 }
@@ -320,7 +320,7 @@ func.func @unmoved_scale_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
 func.func @unmoved_zero_point_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[3, 4, 5] : tensor<3xui8>>} : () -> tensor<3xui8>
-  // expected-remark@+1 {{1 scales but 3 zero points [raise-qdq: zero-point-count]}}
+  // expected-remark@+1 {{1 scales but 3 zero points [raise-qdq: invalid-parameters]}}
   %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4x3xf32>, tensor<f32>, tensor<3xui8>) -> tensor<4x3xui8>
   func.return %q : tensor<4x3xui8>
 }
@@ -360,7 +360,7 @@ func.func @one_block(%x: tensor<3x2xf32>) -> tensor<3x2xi8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_ragged_block(%x: tensor<3x2xf32>) -> tensor<3x2xi8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 2.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
-  // expected-remark@+1 {{blocks of 2 do not divide axis 0 of [3, 2] [raise-qdq: ragged-block]}}
+  // expected-remark@+1 {{blocks of 2 do not divide axis 0 of [3, 2] [raise-qdq: block-size]}}
   %q = onnx.QuantizeLinear(%x, %s) {axis = 0 : i64, block_size = 2 : i64, output_dtype = 3 : i64} : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xi8>
   func.return %q : tensor<3x2xi8>
 }
@@ -383,7 +383,7 @@ func.func @unmoved_unknown_storage(%q: tensor<*x!onnx.any>) -> tensor<*xf32> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_scale_count_of_blocks(%x: tensor<4x2xf32>) -> tensor<4x2xi8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
-  // expected-remark@+1 {{scales of [3, 1] for [2, 2] blocks [raise-qdq: scale-count]}}
+  // expected-remark@+1 {{scales of [3, 1] for [2, 2] blocks [raise-qdq: invalid-parameters]}}
   %q = onnx.QuantizeLinear(%x, %s) {axis = 0 : i64, block_size = 2 : i64, output_dtype = 3 : i64} : (tensor<4x2xf32>, tensor<3x1xf32>) -> tensor<4x2xi8>
   func.return %q : tensor<4x2xi8>
 }
@@ -470,9 +470,9 @@ func.func @unmoved_half_division(%x: tensor<4xf16>, %y: tensor<4xf32>) -> (tenso
   %t = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i16>>} : () -> tensor<i16>
   %w = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i8>>} : () -> tensor<i8>
-  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: half-division]}}
+  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: expressed-type]}}
   %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4xf16>, tensor<f16>, tensor<i16>) -> tensor<4xi16>
-  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: half-division]}}
+  // expected-remark@+1 {{it divides in f16, which moves a value by more than a step; quantize in float32 [raise-qdq: expressed-type]}}
   %r = onnx.QuantizeLinear(%y, %t, %w) {precision = 10 : i64} : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
   func.return %q, %r : tensor<4xi16>, tensor<4xi8>
 }

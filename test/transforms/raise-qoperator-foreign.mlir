@@ -57,9 +57,9 @@ func.func @product(%x: tensor<3x16xf32>, %b: tensor<2xf32>) -> tensor<3x2xf32> {
 func.func @unmoved_accuracy_level(%x: tensor<3x16xf32>, %v: tensor<2x1x8xui8>, %g: tensor<16xi32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : tensor<2x1x8xui8>>} : () -> tensor<2x1x8xui8>
   %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{the node also rounds its activations, which no ONNX op does [raise-qoperator: accuracy-level]}}
+  // expected-remark@+1 {{the node also rounds its activations, which no ONNX op does [raise-qoperator: no-form]}}
   %a = onnx_ms.MatMulNBits(%x, %w, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64, accuracy_level = 4 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{the node reorders its groups [raise-qoperator: more-inputs]}}
+  // expected-remark@+1 {{the node reorders its groups [raise-qoperator: attribute]}}
   %b = onnx_ms.MatMulNBits(%x, %w, %s, _, %g) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>, tensor<16xi32>) -> tensor<3x2xf32>
   // expected-remark@+1 {{weight, scale or zero point is computed at run time [raise-qoperator: run-time-scale]}}
   %c = onnx_ms.MatMulNBits(%x, %v, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
@@ -104,7 +104,7 @@ func.func @sum(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT: onnx.Sum(%x, %y, %x)
 // SOME-LABEL: func.func @unmoved_not_two(
 func.func @unmoved_not_two(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{an Add has two operands, this Sum 3 [raise-qoperator: not-two]}}
+  // expected-remark@+1 {{an Add has two operands, this Sum 3 [raise-qoperator: product-form]}}
   %s = onnx.Sum(%x, %y, %x) : (tensor<2x3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return %s : tensor<2x3xf32>
 }
@@ -149,13 +149,13 @@ func.func @dequantized_slope(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x
 // SOME-LABEL: func.func @unmoved_slopes(
 func.func @unmoved_slopes(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>) {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5, 0.75] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{a LeakyRelu has one constant slope, of float32 [raise-qoperator: several-slopes]}}
+  // expected-remark@+1 {{a LeakyRelu has one constant slope, of float32 [raise-qoperator: slope]}}
   %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-  // expected-remark@+1 {{with a slope of 0 it is a Relu, and treated as one [raise-qoperator: no-slope]}}
+  // expected-remark@+1 {{with a slope of 0 it is a Relu, and treated as one [raise-qoperator: slope]}}
   %z = onnx.PRelu(%x, %o) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
   %t = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
-  // expected-remark@+1 {{the slope makes the result larger [raise-qoperator: other-shape]}}
+  // expected-remark@+1 {{the slope makes the result larger [raise-qoperator: invalid-op]}}
   %u = onnx.PRelu(%v, %t) : (tensor<3xf32>, tensor<1x1xf32>) -> tensor<1x3xf32>
   func.return %y, %z, %u : tensor<2x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>
 }

@@ -55,7 +55,7 @@ func.func @unmoved_short_softmax(%x: tensor<3x4xui8>) -> tensor<3x4xui8> {
   %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
   %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
   %ys = onnx.Constant() {value = #onnx.tensor<[0.0005] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{[raise-qoperator: short-softmax]}}
+  // expected-remark@+1 {{[raise-qoperator: made-by-session]}}
   %r = onnx_ms.QLinearSoftmax(%x, %xs, %xz, %ys, %xz) {axis = -1 : i64, opset = 13 : i64} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %r : tensor<3x4xui8>
 }
@@ -95,9 +95,9 @@ func.func @unmoved_steps(%x : tensor<1x3x4x4xui8>) -> (tensor<1x3x4x4xui8>, tens
   %xs = onnx.Constant() {value = #onnx.tensor<[100.0] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %ys = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{[raise-qoperator: scale-ratio]}}
+  // expected-remark@+1 {{[raise-qoperator: mixed-scales]}}
   %y = onnx_ms.QLinearMul(%x, %xs, %z, %x, %xs, %z, %ys, %z) {} : (tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x4x4xui8>
-  // expected-remark@+1 {{[raise-qoperator: scale-ratio]}}
+  // expected-remark@+1 {{[raise-qoperator: mixed-scales]}}
   %p = onnx_ms.QLinearAveragePool(%x, %xs, %z, %ys, %z) {kernel_shape = array<i64: 2, 2>} : (tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x3x3xui8>
   func.return %y, %p : tensor<1x3x4x4xui8>, tensor<1x3x3x3xui8>
 }
@@ -109,7 +109,7 @@ func.func @unmoved_steps(%x : tensor<1x3x4x4xui8>) -> (tensor<1x3x4x4xui8>, tens
 func.func @unmoved_reals(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
   %xs = onnx.Constant() {value = #onnx.tensor<[1.0e20] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  // expected-remark@+1 {{reals of these scales, or a kernel's multiplier, are beyond float32; quantize the model again [raise-qoperator: scale-overflow]}}
+  // expected-remark@+1 {{reals of these scales, or a kernel's multiplier, are beyond float32; quantize the model again [raise-qoperator: scale-value]}}
   %y = onnx.QLinearMatMul(%x, %xs, %z, %x, %xs, %z, %xs, %z) : (tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x3xui8>
   func.return %y : tensor<3x3xui8>
 }
@@ -124,7 +124,7 @@ func.func @unmoved_multiplier(%x : tensor<3x3xui8>) -> tensor<3x3xui8> {
   %ws = onnx.Constant() {value = #onnx.tensor<[0.05] : tensor<f32>>} : () -> tensor<f32>
   %ys = onnx.Constant() {value = #onnx.tensor<[1.0e-20] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  // expected-remark@+1 {{[raise-qoperator: scale-overflow]}}
+  // expected-remark@+1 {{[raise-qoperator: scale-value]}}
   %y = onnx.QLinearMatMul(%x, %xs, %z, %x, %ws, %z, %ys, %z) : (tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x3xui8>
   func.return %y : tensor<3x3xui8>
 }
@@ -150,7 +150,7 @@ func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
 func.func @unmoved_half_an_operand(%x : tensor<3x4xui8>, %y : tensor<3x2xui8>) -> tensor<3x6xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  // expected-remark@+1 {{[raise-qoperator: more-inputs]}}
+  // expected-remark@+1 {{[raise-qoperator: attribute]}}
   %r = onnx_ms.QLinearConcat(%s, %z, %x, %s, %z, %y, %s) {axis = 1 : i64} : (tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x2xui8>, tensor<f32>) -> tensor<3x6xui8>
   func.return %r : tensor<3x6xui8>
 }
@@ -178,7 +178,7 @@ func.func @unmoved_alpha_and_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
   %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30, 40] : tensor<4xi32>>} : () -> tensor<4xi32>
-  // expected-remark@+1 {{[raise-qoperator: gemm-alpha]}}
+  // expected-remark@+1 {{[raise-qoperator: product-form]}}
   %y = onnx_ms.QGemm(%x, %s, %z, %w, %s, %z, %b) {alpha = 0.5 : f32} : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
@@ -192,7 +192,7 @@ func.func @unmoved_bias_type(%x : tensor<3x2xui8>, %b : tensor<4x!onnx.any>) -> 
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
-  // expected-remark@+1 {{[raise-qoperator: bias-type]}}
+  // expected-remark@+1 {{[raise-qoperator: invalid-op]}}
   %y = onnx_ms.QGemm(%x, %s, %z, %w, %s, %z, %b) {} : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4x!onnx.any>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
@@ -206,7 +206,7 @@ func.func @unmoved_unknown_type(%x : tensor<*x!onnx.any>) -> tensor<3x4xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
-  // expected-remark@+1 {{[raise-qoperator: unknown-type]}}
+  // expected-remark@+1 {{[raise-qoperator: unknown-shape]}}
   %y = onnx.QLinearMatMul(%x, %s, %z, %w, %s, %z, %s, %z) {} : (tensor<*x!onnx.any>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %y : tensor<3x4xui8>
 }

@@ -98,7 +98,7 @@ func.func @few_bits_beside_zeros(%x: tensor<2x3x!x>) -> tensor<2x2x!f> {
 // CHECK: onnx.Gemm({{.*}}tensor<2xf32>) ->
 func.func @unmoved_coarse_bias(%x: tensor<2x3x!x>, %w: tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>) -> tensor<2x2x!f> {
   %b = onnx.Constant() {value = #onnx.tensor<[1.0, 0.22] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{an accumulator step is too coarse for the bias: rounding it would change the result; quantize the weight with a finer scale [rescale-bias: coarse-bias]}}
+  // expected-remark@+1 {{an accumulator step is too coarse for the bias: rounding it would change the result; quantize the weight with a finer scale [rescale-bias: bias-range]}}
   %t = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>, tensor<2xf32>) -> tensor<2x2x!f>
   func.return %t : tensor<2x2x!f>
 }
@@ -181,7 +181,7 @@ func.func @unmoved_no_kernel(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>, %i: tensor<
 // CHECK-LABEL: func.func @unmoved_computed_bias(
 // CHECK-NEXT: onnx.Gemm(%x, %w, %c)
 func.func @unmoved_computed_bias(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>, %c: tensor<3xf32>) -> tensor<2x3x!y> {
-  // expected-remark@+1 {{the bias is computed at run time [rescale-bias: computed-bias]}}
+  // expected-remark@+1 {{the bias is computed at run time [rescale-bias: computed-parameter]}}
   %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
   func.return %t : tensor<2x3x!y>
 }
@@ -192,7 +192,7 @@ func.func @unmoved_computed_bias(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>, %c: ten
 // CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
 func.func @unmoved_bias_overflow(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!y> {
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, 300000000.0, -300000000.0] : tensor<3xf32>>} : () -> tensor<3xf32>
-  // expected-remark@+1 {{2 of 3 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-overflow]}}
+  // expected-remark@+1 {{2 of 3 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-range]}}
   %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
   func.return %t : tensor<2x3x!y>
 }
@@ -239,7 +239,7 @@ func.func @widened_by_less_than_half_a_step(%x: tensor<5x16x!quant.uniform<u16:f
 func.func @unmoved_half_a_step(%x: tensor<5x16x!quant.uniform<u16:f32, 0.5>>) -> tensor<5x1x!quant.uniform<u8:f32, 0.0005>> {
   %w = onnx.Constant() {value = #onnx.tensor<[4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4] : tensor<16x1xi8>>} : () -> tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>
   %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
-  // expected-remark@+1 {{1 of 1 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-overflow]}}
+  // expected-remark@+1 {{1 of 1 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-range]}}
   %t = onnx.Gemm(%x, %w, %b) : (tensor<5x16x!quant.uniform<u16:f32, 0.5>>, tensor<16x1x!quant.uniform<i8:f32:1, {0.0000000002}>>, tensor<1xf32>) -> tensor<5x1x!quant.uniform<u8:f32, 0.0005>>
   func.return %t : tensor<5x1x!quant.uniform<u8:f32, 0.0005>>
 }

@@ -50,7 +50,7 @@ func.func @backwards(%s: tensor<3xf32>, %x: tensor<2x3xf32>) -> (tensor<3xf32>, 
 // CHECK-LABEL: func.func @unmoved_unknown_steps(
 // CHECK: %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
 func.func @unmoved_unknown_steps(%s: tensor<3xf32>, %x: tensor<?x3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{the number of steps is not known [unroll: unknown-steps]}}
+  // expected-remark@+1 {{the number of steps is not known [unroll: unknown-shape]}}
   %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
   ^bb0(%state: tensor<3xf32>, %one: tensor<3xf32>):
     %sum = onnx.Add(%state, %one) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -62,7 +62,7 @@ func.func @unmoved_unknown_steps(%s: tensor<3xf32>, %x: tensor<?x3xf32>) -> tens
 // CHECK-LABEL: func.func @unmoved_many_steps(
 // CHECK: %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
 func.func @unmoved_many_steps(%s: tensor<3xf32>, %x: tensor<33x3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{33 steps of 2 operations are too many [unroll: many-steps]}}
+  // expected-remark@+1 {{33 steps of 2 operations are too many [unroll: too-large]}}
   %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64} body {
   ^bb0(%state: tensor<3xf32>, %one: tensor<3xf32>):
     %sum = onnx.Add(%state, %one) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -74,7 +74,7 @@ func.func @unmoved_many_steps(%s: tensor<3xf32>, %x: tensor<33x3xf32>) -> tensor
 // CHECK-LABEL: func.func @unmoved_other_axis(
 // CHECK: %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64, scan_input_axes = array<i64: 1>} body {
 func.func @unmoved_other_axis(%s: tensor<3xf32>, %x: tensor<3x2xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{the steps are not along the first axis [unroll: other-axis]}}
+  // expected-remark@+1 {{the steps are not along the first axis [unroll: weight-axis]}}
   %last = onnx.Scan(%s, %x) {num_scan_inputs = 1 : i64, scan_input_axes = array<i64: 1>} body {
   ^bb0(%state: tensor<3xf32>, %one: tensor<3xf32>):
     %sum = onnx.Add(%state, %one) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -86,7 +86,7 @@ func.func @unmoved_other_axis(%s: tensor<3xf32>, %x: tensor<3x2xf32>) -> tensor<
 // CHECK-LABEL: func.func @unmoved_computed_steps(
 // CHECK: onnx.Loop
 func.func @unmoved_computed_steps(%n: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{the number of steps is computed at run time [unroll: computed-steps]}}
+  // expected-remark@+1 {{the number of steps is computed at run time [unroll: computed-parameter]}}
   %last = onnx.Loop(%n, %go, %s) body {
   ^bb0(%k: tensor<i64>, %again: tensor<i1>, %state: tensor<3xf32>):
     %sum = onnx.Add(%state, %state) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>

@@ -82,7 +82,9 @@ def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionSte
     elif g.groups == 1 or g.kernel[0] == 1:
         yield _slices(spec, costs)
     else:
-        grouped = Blocked("grouped", "the convolution has groups, whose channels would not stay together")
+        grouped = Blocked(
+            "float-result", "the convolution has groups, whose channels would not stay together"
+        )
         yield replace(_slices(spec, costs), blocked=grouped)
 
 
@@ -123,7 +125,7 @@ def _slices(spec: Spec, costs: Costs) -> JoinAxes:
         taken = cost(costs, GATHERED, columns)
     blocked = _guard(g, (*g.sizes[1:], *g.results[1:]), (g.images, g.results[0]))
     if depth > DEEPEST:
-        blocked = Blocked("large-window", f"more than {DEEPEST} slices would be concatenated")
+        blocked = Blocked("window-form", f"more than {DEEPEST} slices would be concatenated")
     elif blocked is None and spec.opset < SLICES:
         blocked = OLD_SLICES
     return JoinAxes(spec.of(after, images), cost=taken, saves=2 * MOVES, blocked=blocked, before=g)
@@ -136,6 +138,6 @@ def _guard(g: Geometry, known: tuple[int, ...], joined: tuple[int, ...]) -> Bloc
         return UNKNOWN_CHANNELS
     if DYNAMIC in known or joined.count(DYNAMIC) > 1:
         return Blocked(
-            "unknown-sizes", "more than one size is unknown, so no Reshape can split the joined axes again"
+            "unknown-shape", "more than one size is unknown, so no Reshape can split the joined axes again"
         )
     return None

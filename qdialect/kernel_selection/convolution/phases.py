@@ -164,15 +164,19 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Convoluti
     """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
     if g.axes > 2:
-        return Blocked("many-axes", "a transposed convolution is rewritten only over one or two spatial axes")
+        return Blocked(
+            "window-form", "a transposed convolution is rewritten only over one or two spatial axes"
+        )
     if g.sizes[-1] == DYNAMIC:
-        return Blocked("unknown-width", "the width is not known")
+        return Blocked("unknown-shape", "the width is not known")
     if g.groups > 1 and spec.is_float:
         return GROUPED
     if g.pads is None:
-        return Blocked("auto-pad", "the pads of the transposed convolution follow from its sizes (auto_pad)")
+        return Blocked(
+            "unknown-shape", "the pads of the transposed convolution follow from its sizes (auto_pad)"
+        )
     if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:
-        return Blocked("large-window", "the window is larger than this rewrite considers")
+        return Blocked("window-form", "the window is larger than this rewrite considers")
     rows = zip(g.kernel, g.strides, g.dilations, g.pads, padding, strict=True)
     along = tuple(phases(*row) for row in rows)
     for axis, size, stated in zip(along, g.sizes, g.results, strict=True):

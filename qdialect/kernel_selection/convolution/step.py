@@ -24,7 +24,7 @@ OLD_SLICES = Blocked("opset", f"Slice and Pad take computed bounds from opset {S
 TO_THE_END = 2**63 - 1
 
 UNKNOWN_CHANNELS = Blocked(
-    "unknown-channels", "the number of channels of the operand or the result is not known"
+    "unknown-shape", "the number of channels of the operand or the result is not known"
 )
 
 

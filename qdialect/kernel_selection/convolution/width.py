@@ -215,7 +215,7 @@ def _packed(spec: Spec, row: Row, packing: Packing) -> Spec:
 
 def _guard(g: Geometry) -> Blocked | None:
     if DYNAMIC in (g.sizes[-1], g.results[-1]):
-        return Blocked("unknown-width", "the width is not known, and packing pixels into channels divides it")
+        return Blocked("unknown-shape", "the width is not known, and packing pixels into channels divides it")
     if g.pads is None:
         return UNRESOLVED_PADS
     return None if g.states_channels else UNKNOWN_CHANNELS

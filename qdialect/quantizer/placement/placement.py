@@ -503,5 +503,5 @@ def reason_for_float(op: OnnxOp, placement: Placement) -> Blocked | None:
         placement.expected.get(op),
     )
     if op in placement.quieter:
-        return Blocked("float-quieter", quieter, expected=times)
+        return Blocked("noisy-layer", quieter, expected=times)
     return Blocked("float-faster", slower, expected=times)

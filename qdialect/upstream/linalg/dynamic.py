@@ -67,7 +67,7 @@ def _one_hot(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """OneHot: the second value at the index along the new axis, else the first; indices may be negative."""
     kind = known_element(op.operands[0].type)
     if not isinstance(kind, IntegerType):
-        return Blocked("element-type", "the indices are not integers")
+        return Blocked("expressed-type", "the indices are not integers")
     indices, values = site.operand(op.operands[0]), site.operand(op.operands[2])
     shape = site.shape(op.results[0])
     axis = normal_axis(op.int_attr("axis", -1), len(shape))

@@ -25,7 +25,7 @@ Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
 Cast = Callable[..., SSAValue]
 """Builds a cast of an element from the body, the element, its type and, if there are several, scale and zero point."""
 BLOCK_SCALES = Blocked("block-scales", "the type has a scale for each block")
-OTHER_ELEMENT = Blocked("element-type", "the op is lowered to linalg only in float32")
+OTHER_ELEMENT = Blocked("expressed-type", "the op is lowered to linalg only in float32")
 
 
 def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool) -> Operand:
@@ -242,7 +242,7 @@ def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     source, target = known_element(op.operands[0].type), known_element(op.results[0].type)
     if quantized_of(op.operands[0].type) is not None or quantized_of(op.results[0].type) is not None:
-        return Blocked("element-type", "a Cast of quantized numbers")
+        return Blocked("expressed-type", "a Cast of quantized numbers")
     (tensor,), last = site.alike(op.operands[0])
     a, b = (BY_ATTRIBUTE[element] for element in (source, target))
     element = stored_element(op.results[0])

@@ -163,7 +163,7 @@ def _tile(op: OnnxOp, site: LinalgSite) -> None:
 
 def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if op.str_attr("mode", "nearest") != "nearest":
-        return Blocked("resize-mode", "Resize computes new pixels from several")
+        return Blocked("interpolates", "Resize computes new pixels from several")
     return _picked(op, site, unblocked(nearest(op)))
 
 

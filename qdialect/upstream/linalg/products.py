@@ -147,7 +147,7 @@ def _integer_matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     array, above = constant_array(value), None if zeros[1] is None else constant_array(zeros[1])
     counts = [1 if zero is None else prod(known_shape(zero.type)) for zero in zeros]
     if counts[0] > 1 or (counts[1] > 1 and (array is None or above is None)):
-        return Blocked("zero-points", "the zero points differ by row, or are computed and differ by column")
+        return Blocked("zero-point", "the zero points differ by row, or are computed and differ by column")
     left = above_zero(site, op.operands[0], zeros[0])
     if array is None or (zeros[1] is not None and above is None):
         right = above_zero(site, value, zeros[1])

@@ -29,7 +29,7 @@ FAR = 1 << 62
 """An index greater than any of a tensor."""
 Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
-OTHER_ELEMENT = Blocked("element-type", "the op is lowered to linalg only for signed integers and float32")
+OTHER_ELEMENT = Blocked("expressed-type", "the op is lowered to linalg only for signed integers and float32")
 
 
 class Types(NamedTuple):
@@ -143,7 +143,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if types.x != types.y:
         return COMPARED_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
-        return Blocked("indices-used", "MaxPool returns column-major indices")
+        return Blocked("equal-elements", "MaxPool returns column-major indices")
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
     least = LEAST if types.x is None else types.x.storage.low

@@ -22,7 +22,7 @@ from qdialect.upstream.linalg.scalars import dequantized, quantized, requantized
 from qdialect.upstream.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
 from qdialect.upstream.site import per_tensor, upstream_type
 
-FLOAT32_ONLY = Blocked("element-type", "float ops are lowered only in float32")
+FLOAT32_ONLY = Blocked("expressed-type", "float ops are lowered only in float32")
 
 
 class Sum(NamedTuple):

@@ -33,7 +33,7 @@ from qdialect.upstream.linalg.sums import (
 
 IMAGE = 4
 """The rank of images, whose channels go last."""
-NEGATIVE_PADS = Blocked("negative-pads", "negative pads leave windows without a pixel")
+NEGATIVE_PADS = Blocked("pad-form", "negative pads leave windows without a pixel")
 
 
 class Loops:

@@ -43,7 +43,7 @@ FINEST = 20
 """Greatest number of fraction bits k: sums of 255 steps stay well within 32 bits."""
 REACH = 255
 """Greatest |q - zero_point| of i8."""
-COARSE = Blocked("scale-ratio", "an operand's scale is too far above the result's for sums in 32 bits")
+COARSE = Blocked("mixed-scales", "an operand's scale is too far above the result's for sums in 32 bits")
 
 
 class Operands:
@@ -235,7 +235,7 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
         or op.int_attr("axis", 0)
         or not is_bytes(site.operand(index))
     ):
-        return Blocked("gather", "TOSA's gather with computed indices does not take these types")
+        return Blocked("no-form", "TOSA's gather with computed indices does not take these types")
     if quantized_of(op.results[0].type) is None:
         return FLOAT
     if 0 in known_shape(index.type):

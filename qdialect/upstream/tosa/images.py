@@ -27,7 +27,7 @@ from qdialect.upstream.tosa_dialect.types import ResizeMode
 
 LARGEST_NUMERATOR = 1 << 11
 """Greatest numerator of a scale that TOSA allows."""
-MODE = Blocked("resize-mode", "TOSA has no such interpolation, or not for these sizes")
+MODE = Blocked("interpolates", "TOSA has no such interpolation, or not for these sizes")
 
 
 class _Line(NamedTuple):

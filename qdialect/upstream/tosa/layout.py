@@ -35,7 +35,7 @@ from qdialect.upstream.tosa.site import (
 
 MOST_PIECES = 64
 """Greatest number of slices for one op."""
-PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
+PIECES = Blocked("too-large", f"the elements come from more than {MOST_PIECES} pieces of the operand")
 REPEATS = ("edge", "reflect", "wrap")
 """Modes of Pad that repeat elements of the operand."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
@@ -183,7 +183,7 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     mode, each = op.str_attr("mode", "constant"), unblocked(pads_of(op))
     if mode != "constant":
         if mode not in REPEATS or any(n < 0 for ends in each.values() for n in ends):
-            return Blocked("pad-mode", f"Pad has the mode {mode}, or also removes elements")
+            return Blocked("pad-form", f"Pad has the mode {mode}, or also removes elements")
         return _picked(op, site, {k: repeated(shape[k], ends, mode) for k, ends in each.items()})
     value = required(pad_value(op), COMPUTED_PAD_VALUE)
     stored = type.quantize(np.array([value], np.float32))
@@ -192,7 +192,7 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     whole = site.shape(op.operands[0], last=last)
     kept = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(whole, ends, strict=True)]
     if min(kept) < 1:
-        return Blocked("pad-mode", "Pad removes all elements")
+        return Blocked("pad-form", "Pad removes all elements")
     x = site.cut(x, [max(-a, 0) for a, _ in ends], kept)
     for axis, (before, behind) in enumerate(ends):
         x = _padded(site, x, axis, (max(before, 0), max(behind, 0)), stored)
@@ -225,19 +225,19 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
         isinstance(r, OnnxOp) and r.op_type == "Gather" and r.operands[1] is op.results[0] for r in readers
     )
     if not indexes or not is_bytes(site.operand(op.operands[0])):
-        return Blocked("cast", "only 8-bit values are cast, to indices of a table")
+        return Blocked("no-form", "only 8-bit values are cast, to indices of a table")
     return kept(op, site)
 
 
 def _enters(op: QuantizeOp, site: TosaSite) -> Blocked:
     fix = FLOAT_END if isinstance(op.input, BlockArgument) else FLOAT_INSIDE
-    return Blocked("float-input", "this op quantizes a float, and the integer profile has no floats", fix)
+    return Blocked("float-interface", "this op quantizes a float, and the integer profile has no floats", fix)
 
 
 def _leaves(op: DequantizeOp, site: TosaSite) -> Blocked:
     at_end = all(isinstance(use.operation, ReturnOp) for use in op.result.uses)
     fix = FLOAT_END if at_end else FLOAT_INSIDE
-    return Blocked("float-output", "this op returns a float, and the integer profile has no floats", fix)
+    return Blocked("float-interface", "this op returns a float, and the integer profile has no floats", fix)
 
 
 _RESHAPE = TosaForm(_reshaped, _moves)

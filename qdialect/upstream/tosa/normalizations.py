@@ -49,7 +49,7 @@ CLOSE_ENOUGH = 2.0**-16
 BYTES = 3
 DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
 """Most and fewest fraction bits of a quotient: a rescale of i8 gives numerators up to 2^(bits + 8)."""
-LONG_ROW = Blocked("long-row", "the row is so long that too few bits remain for each exponential")
+LONG_ROW = Blocked("too-large", "the row is so long that too few bits remain for each exponential")
 
 LONGEST = 1 << 14
 """Greatest number of elements of a row for which the sum of squares fits."""

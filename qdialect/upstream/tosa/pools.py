@@ -29,8 +29,8 @@ from qdialect.upstream.tosa.site import (
     takes,
 )
 
-DILATED = Blocked("dilated-pool", "TOSA has no dilated pools")
-IMAGES = Blocked("pool-rank", "TOSA pools only over two spatial axes")
+DILATED = Blocked("window-form", "TOSA has no dilated pools")
+IMAGES = Blocked("window-form", "TOSA pools only over two spatial axes")
 LARGEST_WINDOW = 64
 """Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
 
@@ -42,7 +42,9 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if any(result.first_use is not None for result in op.results[1:]):
-        return Blocked("indices-used", "MaxPool's indices are read", "leave them out of the graph's outputs")
+        return Blocked(
+            "equal-elements", "MaxPool's indices are read", "leave them out of the graph's outputs"
+        )
     if op.op_type == "GlobalMaxPool":
         sizes = known_shape(op.operands[0].type)[2:]
         kernel, strides, pads = sizes, (1, 1), ((0, 0),) * 2
@@ -54,7 +56,7 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
     image, amounts = fitted(site, image, result[1:3], kernel, strides, (1, 1), pads)
     if any(amount >= kernel[k // 2] for k, amount in enumerate(amounts)):
-        return Blocked("empty-window", "a window covers padding only, and TOSA requires a pixel in each")
+        return Blocked("empty-tensor", "a window covers padding only, and TOSA requires a pixel in each")
     attributes = {"kernel": array_attr(kernel), "stride": array_attr(strides), "pad": array_attr(amounts)}
     pooled = site.make(tosa.MaxPool2DOp, [image], result, i8, nan_mode=NAN_MODE, **attributes)
     site.give(op.results[0], pooled, last=True)
@@ -97,7 +99,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return DILATED
     counts = pool_counts(op, window).astype(np.int64)
     if not counts.all():
-        return Blocked("empty-window", "a window covers padding only, and its mean is undefined")
+        return Blocked("empty-tensor", "a window covers padding only, and its mean is undefined")
     whole = lcm(*np.unique(counts).tolist())
     largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))

@@ -42,7 +42,7 @@ MOST_OPERANDS = 64
 """Operands of a concat at level 8K: MAX_TENSOR_LIST_SIZE."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
-    "float-value", "the integer profile has no float tensors", "quantize every operand and result"
+    "float-operand", "the integer profile has no float tensors", "quantize every operand and result"
 )
 EMPTY = Blocked("empty-tensor", "TOSA has no tensors without elements")
 LARGE_SUM = Blocked(

@@ -33,10 +33,10 @@ from qdialect.upstream.tosa.pools import fitted
 from qdialect.upstream.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations, array_attr, takes
 
 WEIGHT_ZEROS = Blocked(
-    "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
+    "zero-point", "the weight's zero points differ by channel, and its values need more than i8"
 )
-OTHER_RANK = Blocked("conv-rank", "TOSA has 8-bit convolutions only for one and two spatial axes")
-DILATED = Blocked("dilated-spread", "TOSA's transposed convolution has no dilation")
+OTHER_RANK = Blocked("window-form", "TOSA has 8-bit convolutions only for one and two spatial axes")
+DILATED = Blocked("window-form", "TOSA's transposed convolution has no dilation")
 
 
 class _Factors(NamedTuple):
@@ -64,7 +64,7 @@ def _stored_weight(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], in
     """The constant weight in i8, and its one zero point."""
     type, array = quantized_of(op.operands[1].type), required(constant_array(op.operands[1]), COMPUTED_WEIGHT)
     if type is None or type.storage.width > 8 or type.blocks:
-        return Blocked("weight-type", "the integer profile takes weights of at most 8 bits")
+        return Blocked("no-kernel", "the integer profile takes weights of at most 8 bits")
     zeros = np.unique(type.zero_points)
     wide = array.astype(np.int16)
     if (
@@ -92,7 +92,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
         scales = np.tile(scales, channels // scales.size) if scales.size > 1 else scales
         array, overflow = numerics.quantize_bias(array, uniform_of(op.operands[0].type).scale, scales)
         if overflow.any():
-            return Blocked("bias-overflow", "a bias does not fit in int32")
+            return Blocked("bias-range", "a bias does not fit in int32")
     else:  # in steps of x_scale * w_scale, as the verifier asks
         array = array.astype(np.int32)
     if array.size != 1 and (array.size != channels or array.shape[-1] != channels):
@@ -250,14 +250,14 @@ def _by_matrix(
     a, b, y = types
     first, second = list(known_shape(left.type)), list(known_shape(right.type))
     if len(first) < 2 or len(second) < 2:
-        return Blocked("vector", "one operand of a product of computed tensors is a vector")
+        return Blocked("product-form", "one operand of a product of computed tensors is a vector")
     batches = [prod(first[:-2]), prod(second[:-2])]
     if batches[1] == 1:
         batch, rows = 1, prod(first[:-1])
     elif batches[0] == batches[1]:
         batch, rows = batches[0], first[-2]
     else:
-        return Blocked("batch-broadcast", "the batch axes of the operands are broadcast")
+        return Blocked("product-form", "the batch axes of the operands are broadcast")
     ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
     reach = 255 * 255 * first[-1]
     unblocked(takes(ratio, reach))
@@ -299,7 +299,7 @@ def _gemm(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return None
     types = activations(*op.operands[:2], op.results[0])
     if op.input(2) is not None:
-        return Blocked("gemm-form", "a product of two activations has a bias", "decompose Gemm")
+        return Blocked("product-form", "a product of two activations has a bias", "decompose Gemm")
     return _by_matrix(op, site, matrix(0), matrix(1), types)
 
 

@@ -51,7 +51,7 @@ func.func @unmoved_carried(%n: tensor<i64>, %x: tensor<2xf32>) -> (tensor<2x!qua
     %a = onnx.Exp(%v) : (tensor<2xf32>) -> tensor<2xf32>
     onnx.Yield(%k, %a, %a) : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> ()
   } : (tensor<i64>, tensor<2xf32>) -> (tensor<2xf32>, tensor<?x2xf32>)
-  // expected-remark@+1 {{each iteration would start from the rounded result of the previous one [hoist-quantize: carried]}}
+  // expected-remark@+1 {{each iteration would start from the rounded result of the previous one [hoist-quantize: quantizer-between]}}
   %q = quant.qcast %f : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
   %r = quant.qcast %s : tensor<?x2xf32> to tensor<?x2x!quant.uniform<u8:f32, 0.5:13>>
   func.return %q, %r : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<?x2x!quant.uniform<u8:f32, 0.5:13>>

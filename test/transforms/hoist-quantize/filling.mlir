@@ -169,7 +169,7 @@ func.func @unmoved_pad_axes_computed(%x: tensor<2x3xf32>, %i: tensor<1xi64>) -> 
 func.func @unmoved_pad_of_blocks(%x: tensor<4x2xf32>) -> tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> {
   %c = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 0] : tensor<4xi64>>} : () -> tensor<4xi64>
   %y = onnx.Pad(%x, %c) : (tensor<4x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
-  // expected-remark@+1 {{[hoist-quantize: blocked-scales]}}
+  // expected-remark@+1 {{[hoist-quantize: block-size]}}
   %q = quant.qcast %y : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>
   func.return %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>
 }
@@ -193,7 +193,7 @@ func.func @unmoved_linear_resize(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x6x8x!qua
 func.func @unmoved_cropping_resize(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x6x8x!quant.uniform<u8:f32, 0.02:13>> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %y = onnx.Resize(%x, _, %s) {coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x2x3x4xf32>, tensor<4xf32>) -> tensor<1x2x6x8xf32>
-  // expected-remark@+1 {{Resize fills positions outside the tensor with a constant [hoist-quantize: extrapolates]}}
+  // expected-remark@+1 {{Resize fills positions outside the tensor with a constant [hoist-quantize: interpolates]}}
   %q = quant.qcast %y : tensor<1x2x6x8xf32> to tensor<1x2x6x8x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<1x2x6x8x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -217,7 +217,7 @@ func.func @pad_value_that_rounds(%x: tensor<2x3xf32>) -> tensor<2x6x!quant.unifo
 func.func @unmoved_pad_value_computed(%x: tensor<2x3xf32>, %i: tensor<f32>) -> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>> {
   %c = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %y = onnx.Pad(%x, %c, %i) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<2x6xf32>
-  // expected-remark@+1 {{the value that Pad inserts is computed at run time [hoist-quantize: computed-pad-value]}}
+  // expected-remark@+1 {{the value that Pad inserts is computed at run time [hoist-quantize: computed-parameter]}}
   %q = quant.qcast %y : tensor<2x6xf32> to tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -230,7 +230,7 @@ func.func @unmoved_pad_value_per_axis(%x: tensor<2x3xf32>) -> tensor<5x3x!quant.
   %c = onnx.Constant() {value = #onnx.tensor<[1, 0, 2, 0] : tensor<4xi64>>} : () -> tensor<4xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %y = onnx.Pad(%x, %c, %v) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<5x3xf32>
-  // expected-remark@+1 {{the value that Pad inserts is stored differently in each channel [hoist-quantize: pad-value-per-axis]}}
+  // expected-remark@+1 {{the value that Pad inserts is stored differently in each channel [hoist-quantize: zero-point]}}
   %q = quant.qcast %y : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<5x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
 }
@@ -243,7 +243,7 @@ func.func @unmoved_pad_value_per_axis(%x: tensor<2x3xf32>) -> tensor<5x3x!quant.
 func.func @unmoved_more_work_of_unknown_size(%x: tensor<?x3xf32>) -> tensor<?x5x!quant.uniform<u8:f32, 0.02:13>> {
   %pads = onnx.Constant() {value = #onnx.tensor<[-1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %p = onnx.Pad(%x, %pads) : (tensor<?x3xf32>, tensor<4xi64>) -> tensor<?x5xf32>
-  // expected-remark@+1 {{[hoist-quantize: more-work]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %p : tensor<?x5xf32> to tensor<?x5x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<?x5x!quant.uniform<u8:f32, 0.02:13>>
 }

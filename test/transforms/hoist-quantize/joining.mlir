@@ -177,7 +177,7 @@ func.func @unmoved_split_along_two_slices(%x: tensor<4x4xf32>) -> (tensor<4x2x!q
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_concat_of_unknown_size(%a: tensor<?x2xf32>, %b: tensor<1x2xf32>) -> tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> {
   %y = onnx.Concat(%a, %b) {axis = 0 : i64} : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{[hoist-quantize: unknown-rank]}}
+  // expected-remark@+1 {{[hoist-quantize: unknown-shape]}}
   %q = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
 }

@@ -257,7 +257,7 @@ func.func @unmoved_unsqueeze_computed(%x: tensor<2x3xf32>, %i: tensor<1xi64>) ->
 // CHECK-NEXT: func.return %[[Q]]
 func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> {
   %y = onnx.Transpose(%x) : (tensor<*xf32>) -> tensor<*xf32>
-  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [hoist-quantize: unknown-rank]}}
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [hoist-quantize: unknown-shape]}}
   %q = quant.qcast %y : tensor<*xf32> to tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
 }
@@ -293,9 +293,9 @@ func.func @unmoved_second_consumer(%x: tensor<2x3x4xf32>) -> (tensor<3x4x2x!quan
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_two_quantizers(%x: tensor<2x3x4xf32>) -> (tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x4x2x!quant.uniform<u8:f32, 0.03:13>>) {
   %y = onnx.Transpose(%x) {perm = array<i64: 1, 2, 0>} : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
-  // expected-remark@+1 {{the result is quantized in two ways; use one scale and zero point [hoist-quantize: two-quantizers]}}
+  // expected-remark@+1 {{the result is quantized in two ways; use one scale and zero point [hoist-quantize: other-parameters]}}
   %p = quant.qcast %y : tensor<3x4x2xf32> to tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>
-  // expected-remark@+1 {{[hoist-quantize: two-quantizers]}}
+  // expected-remark@+1 {{[hoist-quantize: other-parameters]}}
   %q = quant.qcast %y : tensor<3x4x2xf32> to tensor<3x4x2x!quant.uniform<u8:f32, 0.03:13>>
   func.return %p, %q : tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x4x2x!quant.uniform<u8:f32, 0.03:13>>
 }
@@ -309,7 +309,7 @@ func.func @unmoved_two_quantizers(%x: tensor<2x3x4xf32>) -> (tensor<3x4x2x!quant
 func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>> {
   %x = onnx.Neg(%a) : (tensor<3x4x2xf32>) -> tensor<3x4x2xf32>
   %y = onnx.Transpose(%x) {perm = array<i64: 1, 2, 0>} : (tensor<3x4x2xf32>) -> tensor<4x2x3xf32>
-  // expected-remark@+1 {{the result has a scale for each channel, which no integer kernel makes [hoist-quantize: per-axis]}}
+  // expected-remark@+1 {{the result has a scale for each channel, which no integer kernel makes [hoist-quantize: activation-per-axis]}}
   %q = quant.qcast %y : tensor<4x2x3xf32> to tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
 }
@@ -322,7 +322,7 @@ func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.unifor
 func.func @unmoved_other_region(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<3x2xf32> {
   %y = onnx.Transpose(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
   %z = onnx.If(%p) then_branch {
-    // expected-remark@+1 {{the quantize is in a subgraph, its operand outside [hoist-quantize: other-region]}}
+    // expected-remark@+1 {{the quantize is in a subgraph, its operand outside [hoist-quantize: sides-differ]}}
     %q = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
     %r = quant.dcast %q : tensor<3x2x!quant.uniform<u8:f32, 0.02:13>> to tensor<3x2xf32>
     onnx.Yield(%r) : (tensor<3x2xf32>) -> ()

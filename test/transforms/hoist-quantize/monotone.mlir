@@ -95,7 +95,7 @@ func.func @unmoved_max_pool_of_the_axis(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x4
 // CHECK-NEXT: func.return %[[Q]]
 func.func @unmoved_clip_computed(%x: tensor<2x3xf32>, %i: tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.Clip(%x, %i) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [hoist-quantize: computed-bound]}}
+  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [hoist-quantize: computed-parameter]}}
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -121,7 +121,7 @@ func.func @clip_that_rounds(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> t
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_made_in_float(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: does-not-pay]}}
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -135,7 +135,7 @@ func.func @unmoved_wide_storage(%q: tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:
   %x = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>> to tensor<2x3xf16>
   %h = onnx.Constant() {value = #onnx.tensor<[0.2] : tensor<f16>>} : () -> tensor<f16>
   %c = onnx.Clip(%x, _, %h) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
-  // expected-remark@+1 {{float does not represent every stored integer exactly [hoist-quantize: wide-storage]}}
+  // expected-remark@+1 {{float does not represent every stored integer exactly [hoist-quantize: other-type]}}
   %y = quant.qcast %c : tensor<2x3xf16> to tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
   func.return %y : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
 }

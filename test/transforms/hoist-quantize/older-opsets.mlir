@@ -54,7 +54,7 @@ func.func @pad_2(%x: tensor<2x3xf32>) -> tensor<5x3x!quant.uniform<i8:f32:1, {0.
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_made_in_float(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 3>} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x2xf32>
-  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: does-not-pay]}}
   %q = quant.qcast %y : tensor<1x2x4x2xf32> to tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -81,7 +81,7 @@ func.func @unmoved_indices_used(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) ->
   %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
   %y, %i = onnx.TopK(%x, %c) : (tensor<5xf32>, tensor<1xi64>) -> (tensor<2xf32>, tensor<2xi64>)
-  // expected-remark@+1 {{the op also returns indices, and rounded elements may be equal [hoist-quantize: indices-used]}}
+  // expected-remark@+1 {{the op also returns indices, and rounded elements may be equal [hoist-quantize: equal-elements]}}
   %q = quant.qcast %y : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q, %i : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>
 }
@@ -91,7 +91,7 @@ func.func @unmoved_indices_used(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) ->
 func.func @unmoved_rounding_merges(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) -> tensor<?x!quant.uniform<u8:f32, 0.02:13>> {
   %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
   %y = onnx.Unique(%x) : (tensor<5xf32>) -> tensor<?xf32>
-  // expected-remark@+1 {{quantization may make elements equal, which the op drops [hoist-quantize: rounding-merges]}}
+  // expected-remark@+1 {{quantization may make elements equal, which the op drops [hoist-quantize: equal-elements]}}
   %q = quant.qcast %y : tensor<?xf32> to tensor<?x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<?x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -123,9 +123,9 @@ func.func @unmoved_integers(%x: tensor<2x3xi8>, %z: tensor<2x3xi8>) -> (tensor<3
   %q = quant.scast %y : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.02>>
   %r = quant.dcast %q : tensor<3x2x!quant.uniform<i8:f32, 0.02>> to tensor<3x2xf32>
   %t = onnx.Transpose(%z) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
-  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: two-readings]}}
+  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: other-parameters]}}
   %a = quant.scast %t : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.02>>
-  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: two-readings]}}
+  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: other-parameters]}}
   %b = quant.scast %t : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.04>>
   %c = quant.dcast %a : tensor<3x2x!quant.uniform<i8:f32, 0.02>> to tensor<3x2xf32>
   %d = quant.dcast %b : tensor<3x2x!quant.uniform<i8:f32, 0.04>> to tensor<3x2xf32>

@@ -20,7 +20,7 @@ func.func @conv_transpose(%x: tensor<1x1x5x!x>, %w: tensor<1x1x3x!w>) -> tensor<
   %v = quant.dcast %w : tensor<1x1x3x!w> to tensor<1x1x3xf32>
   %c = onnx.ConvTranspose(%r, %v) : (tensor<1x1x5xf32>, tensor<1x1x3xf32>) -> tensor<1x1x7xf32>
   %y = onnx.Relu(%c) : (tensor<1x1x7xf32>) -> tensor<1x1x7xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %y : tensor<1x1x7xf32> to tensor<1x1x7x!x>
   func.return %q : tensor<1x1x7x!x>
 }
@@ -37,7 +37,7 @@ func.func @difference(%x: tensor<1x1x5x!x>, %y: tensor<1x1x5x!x>) -> tensor<1x1x
   %s = quant.dcast %y : tensor<1x1x5x!x> to tensor<1x1x5xf32>
   %d = onnx.Sub(%r, %s) : (tensor<1x1x5xf32>, tensor<1x1x5xf32>) -> tensor<1x1x5xf32>
   %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2>} : (tensor<1x1x5xf32>) -> tensor<1x1x4xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x1x4xf32> to tensor<1x1x4x!x>
   func.return %q : tensor<1x1x4x!x>
 }
@@ -54,7 +54,7 @@ func.func @difference(%x: tensor<1x1x5x!x>, %y: tensor<1x1x5x!x>) -> tensor<1x1x
 func.func @pool_of_images(%x: tensor<1x3x4x6xf32>) -> tensor<1x3x2x3x!x> {
   %d = onnx.LeakyRelu(%x) {alpha = 0.1 : f32} : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x6xf32>) -> tensor<1x3x2x3xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x2x3xf32> to tensor<1x3x2x3x!x>
   func.return %q : tensor<1x3x2x3x!x>
 }
@@ -66,7 +66,7 @@ func.func @pool_of_images(%x: tensor<1x3x4x6xf32>) -> tensor<1x3x2x3x!x> {
 func.func @unmoved_pool_of_rows(%x: tensor<1x3x6xf32>) -> tensor<1x3x3x!x> {
   %d = onnx.LeakyRelu(%x) {alpha = 0.1 : f32} : (tensor<1x3x6xf32>) -> tensor<1x3x6xf32>
   %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x3x6xf32>) -> tensor<1x3x3xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x3xf32> to tensor<1x3x3x!x>
   func.return %q : tensor<1x3x3x!x>
 }
@@ -80,7 +80,7 @@ func.func @unmoved_pool_of_rows(%x: tensor<1x3x6xf32>) -> tensor<1x3x3x!x> {
 func.func @unmoved_float(%x: tensor<2x3xf32>) -> tensor<2x3x!x> {
   %d = onnx.Sub(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %m = onnx.Relu(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<2x3xf32> to tensor<2x3x!x>
   func.return %q : tensor<2x3x!x>
 }
@@ -104,7 +104,7 @@ func.func @residual(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, %y: tensor<1
   %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
   %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
   func.return %q : tensor<1x3x4x6x!s>
 }
@@ -117,7 +117,7 @@ func.func @unmoved_product_of_floats(%r: tensor<1x3x4x6xf32>, %w: tensor<3x3x1x1
   %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
   %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
   func.return %q : tensor<1x3x4x6x!s>
 }
@@ -131,7 +131,7 @@ func.func @unmoved_wide_storage(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, 
   %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
   %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s16>
   func.return %q : tensor<1x3x4x6x!s16>
 }
@@ -146,7 +146,7 @@ func.func @unmoved_constant_summand(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!
   %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
   %d = onnx.Add(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
   func.return %q : tensor<1x3x4x6x!s>
 }
@@ -160,7 +160,7 @@ func.func @unmoved_no_sum(%x: tensor<1x3x4x6x!s>, %w: tensor<3x3x1x1x!f>, %y: te
   %c = onnx.Conv(%r, %v) : (tensor<1x3x4x6xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x6xf32>
   %d = onnx.Mul(%c, %y) : (tensor<1x3x4x6xf32>, tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
   %m = onnx.Relu(%d) : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
-  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{[hoist-quantize: does-not-pay]}}
   %q = quant.qcast %m : tensor<1x3x4x6xf32> to tensor<1x3x4x6x!s>
   func.return %q : tensor<1x3x4x6x!s>
 }

@@ -95,7 +95,7 @@ func.func @unmoved_gather_of_the_axis(%x: tensor<3x3xf32>) -> tensor<3x3x!quant.
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_more_work(%x: tensor<5x3xf32>, %i: tensor<2xi64>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.Gather(%x, %i) : (tensor<5x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{the operand has more elements to quantize than the result [hoist-quantize: more-work]}}
+  // expected-remark@+1 {{the operand has more elements to quantize than the result [hoist-quantize: does-not-pay]}}
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }

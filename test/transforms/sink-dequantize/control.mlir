@@ -42,7 +42,7 @@ func.func @branch_of_zeros(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0
 // CHECK-LABEL: func.func @unmoved_float_side(
 // CHECK: onnx.Yield(%{{.*}}) : (tensor<2xf32>) -> ()
 func.func @unmoved_float_side(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2xf32> {
-  // expected-remark@+1 {{one side of the subgraph's boundary is float; quantize the value with the same type on both sides [sink-dequantize: float-side]}}
+  // expected-remark@+1 {{one side of the subgraph's boundary is float; quantize the value with the same type on both sides [sink-dequantize: sides-differ]}}
   %r = onnx.If(%p) then_branch {
     %d = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
     onnx.Yield(%d) : (tensor<2xf32>) -> ()
@@ -95,7 +95,7 @@ func.func @loop(%n: tensor<i64>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) 
 // CHECK: onnx.Loop(%n, _, %i)
 func.func @unmoved_loop(%n: tensor<i64>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2xf32> {
   %i = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
-  // expected-remark@+1 {{[sink-dequantize: float-side]}}
+  // expected-remark@+1 {{[sink-dequantize: sides-differ]}}
   %f = onnx.Loop(%n, _, %i) body {
   ^bb0(%m: tensor<i64>, %k: tensor<i1>, %v: tensor<2xf32>):
     %a = onnx.Exp(%v) : (tensor<2xf32>) -> tensor<2xf32>
@@ -162,7 +162,7 @@ func.func @stored_branches(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0
 // CHECK-LABEL: func.func @unmoved_stored_side(
 // CHECK: onnx.Yield(%i) : (tensor<2xui8>) -> ()
 func.func @unmoved_stored_side(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<2xui8>) -> tensor<2xui8> {
-  // expected-remark@+1 {{on one side of the subgraph's boundary the value is integer without a known scale; quantize the value with the same type on both sides [sink-dequantize: stored-side]}}
+  // expected-remark@+1 {{on one side of the subgraph's boundary the value is integer without a known scale; quantize the value with the same type on both sides [sink-dequantize: sides-differ]}}
   %r = onnx.If(%p) then_branch {
     %s = quant.scast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xui8>
     onnx.Yield(%s) : (tensor<2xui8>) -> ()

@@ -181,7 +181,7 @@ func.func @unmoved_pad_axes_computed(%q: tensor<2x3x!quant.uniform<i8:f32:1, {0.
 func.func @unmoved_blocks(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<4x4xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
   %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
-  // expected-remark@+1 {{scales per block cannot move through this op [sink-dequantize: blocked-scales]}}
+  // expected-remark@+1 {{scales per block cannot move through this op [sink-dequantize: block-size]}}
   %y = onnx.Tile(%r, %c) : (tensor<4x2xf32>, tensor<2xi64>) -> tensor<4x4xf32>
   func.return %y : tensor<4x4xf32>
 }
@@ -193,7 +193,7 @@ func.func @unmoved_blocks(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, 
 func.func @unmoved_pad_of_blocks(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<4x2xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 0] : tensor<4xi64>>} : () -> tensor<4xi64>
   %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
-  // expected-remark@+1 {{[sink-dequantize: blocked-scales]}}
+  // expected-remark@+1 {{[sink-dequantize: block-size]}}
   %y = onnx.Pad(%r, %c) : (tensor<4x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
   func.return %y : tensor<4x2xf32>
 }
@@ -217,7 +217,7 @@ func.func @unmoved_linear_resize(%q: tensor<1x2x3x4x!quant.uniform<u8:f32, 0.02:
 func.func @unmoved_cropping_resize(%q: tensor<1x2x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x6x8xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %r = quant.dcast %q : tensor<1x2x3x4x!quant.uniform<u8:f32, 0.02:13>> to tensor<1x2x3x4xf32>
-  // expected-remark@+1 {{Resize fills positions outside the tensor with a constant [sink-dequantize: extrapolates]}}
+  // expected-remark@+1 {{Resize fills positions outside the tensor with a constant [sink-dequantize: interpolates]}}
   %y = onnx.Resize(%r, _, %s) {coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x2x3x4xf32>, tensor<4xf32>) -> tensor<1x2x6x8xf32>
   func.return %y : tensor<1x2x6x8xf32>
 }
@@ -260,7 +260,7 @@ func.func @dequantized_bounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -
 func.func @unmoved_pad_value_computed(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<f32>) -> tensor<2x6xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{the value that Pad inserts is computed at run time [sink-dequantize: computed-pad-value]}}
+  // expected-remark@+1 {{the value that Pad inserts is computed at run time [sink-dequantize: computed-parameter]}}
   %y = onnx.Pad(%r, %c, %i) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<2x6xf32>
   func.return %y : tensor<2x6xf32>
 }
@@ -273,7 +273,7 @@ func.func @unmoved_pad_value_per_axis(%q: tensor<2x3x!quant.uniform<i8:f32:1, {0
   %c = onnx.Constant() {value = #onnx.tensor<[1, 0, 2, 0] : tensor<4xi64>>} : () -> tensor<4xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> to tensor<2x3xf32>
-  // expected-remark@+1 {{the value that Pad inserts is stored differently in each channel [sink-dequantize: pad-value-per-axis]}}
+  // expected-remark@+1 {{the value that Pad inserts is stored differently in each channel [sink-dequantize: zero-point]}}
   %y = onnx.Pad(%r, %c, %v) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<5x3xf32>
   func.return %y : tensor<5x3xf32>
 }
@@ -286,7 +286,7 @@ func.func @unmoved_pad_value_that_rounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0
   %c = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[-0.25] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{Pad inserts -0.25, which the type cannot represent [sink-dequantize: pad-value-rounds]}}
+  // expected-remark@+1 {{Pad inserts -0.25, which the type cannot represent [sink-dequantize: value-rounds]}}
   %y = onnx.Pad(%r, %c, %v) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<2x6xf32>
   func.return %y : tensor<2x6xf32>
 }

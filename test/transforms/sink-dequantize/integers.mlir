@@ -62,7 +62,7 @@ func.func @concat_with_constant(%q : tensor<1x4x!quant.uniform<u8:f32, 0.5:117>>
 func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<3x2xui8> {
   %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
   %i = quant.scast %q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<3x2xui8>
-  // expected-remark@+1 {{[sink-dequantize: clip-per-axis]}}
+  // expected-remark@+1 {{[sink-dequantize: activation-per-axis]}}
   %m = onnx.Max(%i, %z) {} : (tensor<3x2xui8>, tensor<2xui8>) -> tensor<3x2xui8>
   func.return %m : tensor<3x2xui8>
 }
@@ -75,7 +75,7 @@ func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.
 func.func @unmoved_bound_of_rank_2(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<3x4xui8> {
   %l = onnx.Constant() {value = #onnx.tensor<[9] : tensor<1x1xui8>>} : () -> tensor<1x1xui8>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
-  // expected-remark@+1 {{[sink-dequantize: computed-bound]}}
+  // expected-remark@+1 {{[sink-dequantize: computed-parameter]}}
   %m = onnx.Clip(%i, %l) {} : (tensor<3x4xui8>, tensor<1x1xui8>) -> tensor<3x4xui8>
   func.return %m : tensor<3x4xui8>
 }
@@ -89,7 +89,7 @@ func.func @unmoved_empty_range(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>)
   %l = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>} : () -> tensor<ui8>
   %h = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
   %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
-  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-range]}}
+  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-tensor]}}
   %m = onnx.Clip(%i, %l, %h) {} : (tensor<3x4xui8>, tensor<ui8>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %m : tensor<3x4xui8>
 }
@@ -128,7 +128,7 @@ func.func @unmoved_pad_value_outside(%q : tensor<3x4x!quant.uniform<u8<0:200>:f3
 func.func @unmoved_bound_shape(%q : tensor<*x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<*xui8> {
   %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
   %i = quant.scast %q : tensor<*x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<*xui8>
-  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: bound-shape]}}
+  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: not-a-quantize]}}
   %m = onnx.Min(%i, %z) {} : (tensor<*xui8>, tensor<2xui8>) -> tensor<*xui8>
   func.return %m : tensor<*xui8>
 }

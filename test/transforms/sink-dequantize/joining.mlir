@@ -149,7 +149,7 @@ func.func @unmoved_two_axes(%a: tensor<3x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:
 func.func @unmoved_joined_blocks(%a: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>, %b: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<4x4xf32> {
   %x = quant.dcast %a : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
   %y = quant.dcast %b : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
-  // expected-remark@+1 {{[sink-dequantize: blocked-scales]}}
+  // expected-remark@+1 {{[sink-dequantize: block-size]}}
   %z = onnx.Concat(%x, %y) {axis = 1 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
   func.return %z : tensor<4x4xf32>
 }
@@ -164,7 +164,7 @@ func.func @unmoved_joined_blocks(%a: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0
 func.func @unmoved_scatter_that_adds(%a: tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>, %b: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<2x1xi64>) -> tensor<5x3xf32> {
   %x = quant.dcast %a : tensor<5x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<5x3xf32>
   %y = quant.dcast %b : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{the op computes with the elements that it overwrites [sink-dequantize: reduces]}}
+  // expected-remark@+1 {{the op computes with the elements that it overwrites [sink-dequantize: interpolates]}}
   %z = onnx.ScatterND(%x, %i, %y) {reduction = "add"} : (tensor<5x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<5x3xf32>
   func.return %z : tensor<5x3xf32>
 }
@@ -177,7 +177,7 @@ func.func @unmoved_scatter_that_adds(%a: tensor<5x3x!quant.uniform<u8:f32, 0.02:
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_float_operand(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %b: tensor<4x3xf32>) -> tensor<6x3xf32> {
   %x = quant.dcast %a : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{onnx.Concat 'onnx.Concat': another operand is not quantized; quantize every operand alike [sink-dequantize: other-operand]}}
+  // expected-remark@+1 {{onnx.Concat 'onnx.Concat': another operand is not quantized; quantize every operand alike [sink-dequantize: float-operand]}}
   %z = onnx.Concat(%x, %b) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
   func.return %z : tensor<6x3xf32>
 }
@@ -190,7 +190,7 @@ func.func @unmoved_float_operand(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 func.func @unmoved_split_to_nothing(%q: tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>) -> (tensor<2x3xf32>, tensor<2x0xf32>) {
   %c = onnx.Constant() {value = #onnx.tensor<[3, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
   %x = quant.dcast %q : tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> to tensor<2x3xf32>
-  // expected-remark@+1 {{[sink-dequantize: no-scales]}}
+  // expected-remark@+1 {{[sink-dequantize: scales-along-axis]}}
   %y, %z = onnx.Split(%x, %c) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<2x3xf32>, tensor<2x0xf32>)
   func.return %y, %z : tensor<2x3xf32>, tensor<2x0xf32>
 }

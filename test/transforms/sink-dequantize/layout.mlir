@@ -267,7 +267,7 @@ func.func @unmoved_unsqueeze_computed(%q: tensor<2x3x!quant.uniform<i8:f32:1, {0
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_unknown_rank(%q: tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>) -> tensor<*xf32> {
   %r = quant.dcast %q : tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<*xf32>
-  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [sink-dequantize: unknown-rank]}}
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [sink-dequantize: unknown-shape]}}
   %y = onnx.Transpose(%r) : (tensor<*xf32>) -> tensor<*xf32>
   func.return %y : tensor<*xf32>
 }

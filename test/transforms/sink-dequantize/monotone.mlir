@@ -153,7 +153,7 @@ func.func @top_k(%q: tensor<2x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<2x2
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_clamp_of_storage(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %low: tensor<ui8>) -> tensor<2x3xui8> {
   %s = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
-  // expected-remark@+1 {{[sink-dequantize: computed-bound]}}
+  // expected-remark@+1 {{[sink-dequantize: computed-parameter]}}
   %y = onnx.Clip(%s, %low) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
   func.return %y : tensor<2x3xui8>
 }
@@ -177,7 +177,7 @@ func.func @unmoved_reduce(%q: tensor<2x3x4x!quant.uniform<i8:f32:2, {0.5:3,0.25:
 func.func @unmoved_empty_reduction(%q: tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<2x1x4xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>> to tensor<2x0x4xf32>
-  // expected-remark@+1 {{[sink-dequantize: empty-reduction]}}
+  // expected-remark@+1 {{[sink-dequantize: empty-tensor]}}
   %y = onnx.ReduceMax(%r, %c) : (tensor<2x0x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
   func.return %y : tensor<2x1x4xf32>
 }
@@ -208,7 +208,7 @@ func.func @unmoved_max_pool_of_the_axis(%q: tensor<1x3x4x4x!quant.uniform<i8:f32
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_clip_computed(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<f32>) -> tensor<2x3xf32> {
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [sink-dequantize: computed-bound]}}
+  // expected-remark@+1 {{a bound of Clip is computed; give Clip constant bounds [sink-dequantize: computed-parameter]}}
   %y = onnx.Clip(%r, %i) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -222,7 +222,7 @@ func.func @unmoved_clip_computed(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 func.func @unmoved_clip_that_rounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
   %d = onnx.Constant() {value = #onnx.tensor<[1.01] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{the type cannot represent the bounds [-inf, 1.01] [sink-dequantize: bound-rounds]}}
+  // expected-remark@+1 {{the type cannot represent the bounds [-inf, 1.01] [sink-dequantize: value-rounds]}}
   %y = onnx.Clip(%r, _, %d) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -236,7 +236,7 @@ func.func @unmoved_clip_that_rounds(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:1
 func.func @unmoved_clip_above_the_range(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{[sink-dequantize: bound-rounds]}}
+  // expected-remark@+1 {{[sink-dequantize: value-rounds]}}
   %y = onnx.Clip(%r, %c) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -248,7 +248,7 @@ func.func @unmoved_clip_above_the_range(%q: tensor<2x3x!quant.uniform<u8:f32, 0.
 func.func @unmoved_clip_below_the_range(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
   %d = onnx.Constant() {value = #onnx.tensor<[-6.0] : tensor<f32>>} : () -> tensor<f32>
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{[sink-dequantize: bound-rounds]}}
+  // expected-remark@+1 {{[sink-dequantize: value-rounds]}}
   %y = onnx.Clip(%r, _, %d) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
@@ -304,11 +304,11 @@ func.func @unmoved_integer_clamps(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>
   %v = onnx.Constant() {value = #onnx.tensor<[11, 12, 13] : tensor<3xui8>>} : () -> tensor<3xui8>
   %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
   %j = quant.scast %n : tensor<2x3x!quant.uniform<u8<10:200>:f32, 0.02:13>> to tensor<2x3xui8>
-  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-range]}}
+  // expected-remark@+1 {{no stored integer lies between the bounds of the clamp [sink-dequantize: empty-tensor]}}
   %a = onnx.Clip(%i, %l, %h) : (tensor<2x3xui8>, tensor<ui8>, tensor<ui8>) -> tensor<2x3xui8>
   // expected-remark@+1 {{the bound is outside the storage range [sink-dequantize: bound-outside]}}
   %b = onnx.Max(%j, %o) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
-  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: bound-shape]}}
+  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: not-a-quantize]}}
   %c = onnx.Min(%j, %v) : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>
   func.return %a, %b, %c : tensor<2x3xui8>, tensor<2x3xui8>, tensor<2x3xui8>
 }

@@ -60,7 +60,7 @@ func.func @slice_1(%q: tensor<2x6x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125,
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_pad_2(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x6xf32> {
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
-  // expected-remark@+1 {{[sink-dequantize: pad-value-rounds]}}
+  // expected-remark@+1 {{[sink-dequantize: value-rounds]}}
   %y = onnx.Pad(%r) {pads = array<i64: 0, 1, 0, 2>, value = -0.25 : f32} : (tensor<2x3xf32>) -> tensor<2x6xf32>
   func.return %y : tensor<2x6xf32>
 }

@@ -133,7 +133,7 @@ func.func @unmoved_zero_point(%q: tensor<4x!quant.uniform<i8:f32:0, {0.5:3,0.5:4
 func.func @unmoved_unknown_rank(%q: tensor<2x?x!quant.uniform<i8:f32:0, {1.0,2.0:3}>>) -> tensor<?xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<2x?x!quant.uniform<i8:f32:0, {1.0,2.0:3}>> to tensor<2x?xf32>
-  // expected-remark@+1 {{[sink-dequantize: unknown-rank]}}
+  // expected-remark@+1 {{[sink-dequantize: unknown-shape]}}
   %y = onnx.Reshape(%r, %c) : (tensor<2x?xf32>, tensor<1xi64>) -> tensor<?xf32>
   func.return %y : tensor<?xf32>
 }
@@ -146,7 +146,7 @@ func.func @unmoved_unknown_rank(%q: tensor<2x?x!quant.uniform<i8:f32:0, {1.0,2.0
 func.func @unmoved_repeated_scales(%q: tensor<2x4096x!quant.uniform<i8:f32:0, {1.0,2.0:3}>>) -> tensor<8192xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[8192] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<2x4096x!quant.uniform<i8:f32:0, {1.0,2.0:3}>> to tensor<2x4096xf32>
-  // expected-remark@+1 {{the merged axis would need more than 4096 scales, most of them repeated [sink-dequantize: repeated-scales]}}
+  // expected-remark@+1 {{the merged axis would need more than 4096 scales, most of them repeated [sink-dequantize: too-large]}}
   %y = onnx.Reshape(%r, %c) : (tensor<2x4096xf32>, tensor<1xi64>) -> tensor<8192xf32>
   func.return %y : tensor<8192xf32>
 }

@@ -91,7 +91,7 @@ func.func @unmoved_block_cut(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3
   %s = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
   %e = onnx.Constant() {value = #onnx.tensor<[4] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
-  // expected-remark@+1 {{the op would split a block [sink-dequantize: block-cut]}}
+  // expected-remark@+1 {{the op would split a block [sink-dequantize: block-size]}}
   %y = onnx.Slice(%r, %s, %e) : (tensor<4x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
@@ -103,7 +103,7 @@ func.func @unmoved_block_cut(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3
 // CHECK-NEXT: onnx.ArgMax(%[[R]])
 func.func @unmoved_real_ties(%q: tensor<2x5x!quant.uniform<u8:f16, 300.0:13>>) -> tensor<1x5xi64> {
   %r = quant.dcast %q : tensor<2x5x!quant.uniform<u8:f16, 300.0:13>> to tensor<2x5xf16>
-  // expected-remark@+1 {{two stored integers may dequantize to one float, so the op may select another element [sink-dequantize: real-ties]}}
+  // expected-remark@+1 {{two stored integers may dequantize to one float, so the op may select another element [sink-dequantize: equal-elements]}}
   %y = onnx.ArgMax(%r) : (tensor<2x5xf16>) -> tensor<1x5xi64>
   func.return %y : tensor<1x5xi64>
 }
@@ -113,7 +113,7 @@ func.func @unmoved_real_ties(%q: tensor<2x5x!quant.uniform<u8:f16, 300.0:13>>) -
 // CHECK-NEXT: onnx.Unique(%[[R]])
 func.func @unmoved_unique(%q: tensor<5x!quant.uniform<u8:f16, 300.0:13>>) -> tensor<?xf16> {
   %r = quant.dcast %q : tensor<5x!quant.uniform<u8:f16, 300.0:13>> to tensor<5xf16>
-  // expected-remark@+1 {{[sink-dequantize: real-ties]}}
+  // expected-remark@+1 {{[sink-dequantize: equal-elements]}}
   %y = onnx.Unique(%r) : (tensor<5xf16>) -> tensor<?xf16>
   func.return %y : tensor<?xf16>
 }
@@ -382,7 +382,7 @@ func.func @unmoved_gather_of_rank_2(%q: tensor<6x2x!quant.uniform<i8:f32:0, {0.5
 func.func @unmoved_gather_out_of_range(%q: tensor<6x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9,1.5:-2,2.5:1}>>) -> tensor<2x2xf32> {
   %c = onnx.Constant() {value = #onnx.tensor<[0, 6] : tensor<2xi64>>} : () -> tensor<2xi64>
   %r = quant.dcast %q : tensor<6x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125,0.75:9,1.5:-2,2.5:1}>> to tensor<6x2xf32>
-  // expected-remark@+1 {{an index is out of the operand's range; check the model [sink-dequantize: out-of-range]}}
+  // expected-remark@+1 {{an index is out of the operand's range; check the model [sink-dequantize: invalid-op]}}
   %y = onnx.Gather(%r, %c) : (tensor<6x2xf32>, tensor<2xi64>) -> tensor<2x2xf32>
   func.return %y : tensor<2x2xf32>
 }
@@ -408,7 +408,7 @@ func.func @unmoved_slice_to_nothing(%q: tensor<3x2x!quant.uniform<i8:f32:0, {0.5
   %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %d = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<3x2xf32>
-  // expected-remark@+1 {{the op removes the axis that the scales run along [sink-dequantize: no-scales]}}
+  // expected-remark@+1 {{the op removes the axis that the scales run along [sink-dequantize: scales-along-axis]}}
   %y = onnx.Slice(%r, %c, %d) : (tensor<3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<0x2xf32>
   func.return %y : tensor<0x2xf32>
 }
@@ -423,7 +423,7 @@ func.func @unmoved_slice_of_unknown_size(%q: tensor<?x2x!quant.uniform<i8:f32:0,
   %c = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
   %d = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<?x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<?x2xf32>
-  // expected-remark@+1 {{[sink-dequantize: unknown-rank]}}
+  // expected-remark@+1 {{[sink-dequantize: unknown-shape]}}
   %y = onnx.Slice(%r, %c, %d) : (tensor<?x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x2xf32>
   func.return %y : tensor<?x2xf32>
 }

@@ -31,12 +31,12 @@ CASES = [
     Case("", "expressed-type", STORED.replace("f32", "f16"), opset=21),
     Case("", "storage-type", STORED.replace("bits = 8", "bits = 3"), opset=21),
     Case("", "block-size", STORED.replace("block_size = 32", "block_size = 16"), opset=21),
-    Case("", "attention-mask", ATTENTION.replace("m: 2x3xi32", "m: 2x3x3xi32")),
+    Case("", "attention-form", ATTENTION.replace("m: 2x3xi32", "m: 2x3x3xi32")),
     Case("", "opset", ATTENTION, opset=12),
-    Case("", "unknown-sizes", ATTENTION.replace("2x3x", "2x?x").replace("heads", "heads = 1 : i64, unidirectional")),
-    Case("", "unknown-rank", ATTENTION.replace("x: 2x3x2x", "x: *x")),
+    Case("", "unknown-shape", ATTENTION.replace("2x3x", "2x?x").replace("heads", "heads = 1 : i64, unidirectional")),
+    Case("", "unknown-shape", ATTENTION.replace("x: 2x3x2x", "x: *x")),
     Case("", "expressed-type", ATTENTION.replace("2x3x2xf32", "2x3x2xf16")),
-    Case("", "no-heads", ATTENTION.replace("heads = 1", "heads = 4")),
+    Case("", "attention-form", ATTENTION.replace("heads = 1", "heads = 4")),
 ]  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def test_a_product_with_a_vector_in_blocks_is_in_float():
         b = DequantizeLinear(w, k) {{axis = 0 : i64, block_size = 2 : i64}} : 8xf32
         y = MatMul(a, b) : 3xf32""", opset=21)))  # fmt: skip
     report = qdialect.compile(module, target="tensorrt")
-    assert [one.blocked.id for one in report.floats] == ["blocked-scales"], str(report)
+    assert [one.blocked.id for one in report.floats] == ["block-size"], str(report)
 
 
 def test_a_product_without_promises_of_one_quantized_operand():

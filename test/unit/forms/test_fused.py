@@ -125,7 +125,7 @@ def test_a_weight_of_unknown_rank_is_left():
     proto.graph.initializer.extend(kept)
     proto.graph.output[0].type.tensor_type.elem_type = TensorProto.UINT8
     report = qdialect.compile(proto)
-    assert "unknown-rank" in {remark.blocked.id for remark in report.remarks}
+    assert "unknown-shape" in {remark.blocked.id for remark in report.remarks}
 
 
 @pytest.mark.parametrize("target", ["onnxruntime", "generic", "tensorrt"])

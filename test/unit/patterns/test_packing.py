@@ -156,10 +156,10 @@ def test_slices_are_joined_if_all_other_sizes_are_known(places: list[tuple[str, 
 
 
 def test_joined_steps_wait_for_pads_and_channels():
-    for change, reason in (({"pads": None}, "auto-pad"), ({"states_channels": False}, "channels")):
+    for change, reason in (({"pads": None}, "pads"), ({"states_channels": False}, "channels")):
         step = _rows(Spec(replace(FLAT, **change), 2, True, False, 17))
         assert step.blocked is not None
-        assert reason in step.blocked.id
+        assert reason in step.blocked.message
 
 
 def nibbles(axis: int | None) -> UniformType:

@@ -34,18 +34,18 @@ from qdialect.reasons import Blocked
     [
         ("", "1x2x4x5", None),  # strides of 1 fit every size
         (", strides = array<i64: 1, 2>", "1x2x4x5", None),
-        (", strides = array<i64: 1, 2>", "1x2x4x4", "ragged-pool"),
-        (", strides = array<i64: 2, 1>", "1x2x4x4", "ragged-pool"),
+        (", strides = array<i64: 1, 2>", "1x2x4x4", "window-form"),
+        (", strides = array<i64: 2, 1>", "1x2x4x4", "window-form"),
         (", strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 0, 0>", "1x2x4x4", None),
         (", strides = array<i64: 2, 1>, pads = array<i64: 0, 0, 1, 0>", "1x2x4x4", None),
-        (", strides = array<i64: 2, 1>, pads = array<i64: 0, 1, 0, 0>", "1x2x4x4", "ragged-pool"),
-        (", strides = array<i64: 2>", "1x2x5x5", "ragged-pool"),
-        (", pads = array<i64: 0, 0>", "1x2x5x5", "ragged-pool"),
-        ("", "1x2x5", "ragged-pool"),
-        ("", "1x2x5x?", "ragged-pool"),
-        (', auto_pad = "VALID"', "1x2x5x5", "ragged-pool"),
+        (", strides = array<i64: 2, 1>, pads = array<i64: 0, 1, 0, 0>", "1x2x4x4", "window-form"),
+        (", strides = array<i64: 2>", "1x2x5x5", "window-form"),
+        (", pads = array<i64: 0, 0>", "1x2x5x5", "window-form"),
+        ("", "1x2x5", "window-form"),
+        ("", "1x2x5x?", "window-form"),
+        (', auto_pad = "VALID"', "1x2x5x5", "window-form"),
         (", dilations = array<i64: 1, 1>", "1x2x5x5", None),
-        (", dilations = array<i64: 1, 2>", "1x2x5x5", "dilated-pool"),
+        (", dilations = array<i64: 1, 2>", "1x2x5x5", "window-form"),
     ],
 )
 def test_windows_that_end_with_the_image(attributes: str, shape: str, expected: str | None):
@@ -305,16 +305,16 @@ def test_groups_divide_channels(groups: int, weight: str, regular: bool):
     [
         ("2x3x4", "Pad", [0, 0, 1, 0, 0, 2], (1, 2)),
         ("2x3x4x5", "Pad", [0, 0, 1, 2, 0, 0, 3, 4], (1, 2, 3, 4)),
-        ("2x3x4", "Pad", [0, 1, 1, 0, 0, 2], "pad-channels"),
-        ("2x3x4", "Pad", [0, 0, 1, 1, 0, 2], "pad-channels"),
-        ("2x3", "Pad", [0, 0, 0, 0], "pad-channels"),
-        ("2x3x4", "Pad", [0, 0, -1, 0, 0, 2], "pad-crops"),
-        ("2x3x4", "Pad", [0, 0, 1, 0, 0, -2], "pad-crops"),
-        ("2x3x4", "Pad", [0, 0, 1, 0, 0, 2], "pad-mode"),
+        ("2x3x4", "Pad", [0, 1, 1, 0, 0, 2], "pad-form"),
+        ("2x3x4", "Pad", [0, 0, 1, 1, 0, 2], "pad-form"),
+        ("2x3", "Pad", [0, 0, 0, 0], "pad-form"),
+        ("2x3x4", "Pad", [0, 0, -1, 0, 0, 2], "pad-form"),
+        ("2x3x4", "Pad", [0, 0, 1, 0, 0, -2], "pad-form"),
+        ("2x3x4", "Pad", [0, 0, 1, 0, 0, 2], "pad-form"),
     ],
 )
 def test_pads_of_spatial_axes(shape: str, name: str, numbers: list[int], expected: tuple[int, ...] | str):
-    mode = ' {mode = "reflect"}' if expected == "pad-mode" else ""
+    mode = ' {mode = "reflect"}' if expected == "pad-form" else ""
     op = last_op(f"x: {shape}xf32\np = {numbers} : {len(numbers)}xi64\ny = {name}(x, p){mode} : *xf32")
     promise = op.get_trait(AddsPadding)
     assert promise is not None

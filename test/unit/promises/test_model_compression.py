@@ -168,4 +168,4 @@ def test_a_quantizer_without_its_parameters_stays(missing: str):
     del stated[missing]
     node = oh.make_node("ActivationSymmetricQuantizer", ["x"], ["y"], domain=DOMAIN, **stated)
     report = qdialect.compile(import_model(model(node, X, {})))
-    assert "unstated-parameters" in {remark.blocked.id for remark in report.remarks}
+    assert "invalid-parameters" in {remark.blocked.id for remark in report.remarks}

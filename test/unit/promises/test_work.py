@@ -150,7 +150,7 @@ SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {
     ),
     "attention-of-unknown-rank": ("onnx_ms.Attention", "*xf32 12x96xf32 96xf32", "*xf32", {}, None),
     "open": ("onnx.Conv", "?x3x?x6xf32 4x3x3x3xf32", "?x4x?x4xf32", {}, 4 * 4 * 27),
-    "unknown-rank": ("onnx.Conv", "*xf32 4x3x3x3xf32", "*xf32", {}, 4 * 27),
+    "unknown-shape": ("onnx.Conv", "*xf32 4x3x3x3xf32", "*xf32", {}, 4 * 27),
     "product-of-unknown-rank": ("onnx.MatMul", "3x5xf32 5x4xf32", "*xf32", {}, 5 * 4),
     "einsum-of-three": ("onnx.Einsum", "2x3xf32 3x4xf32 4x5xf32", "2x5xf32", {}, None),
 }

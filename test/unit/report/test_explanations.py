@@ -14,7 +14,7 @@ from qdialect.compiler import pipeline_text
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.errors import UserError
 from qdialect.reasons import Blocked
-from qdialect.report.explanations import TOOLS, advice, entries, entry
+from qdialect.report.explanations import TOOLS, advice, entries, entry, former_ids
 from qdialect.report.report import staying_float
 from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.remarks import remarks_of
@@ -37,8 +37,15 @@ def ids() -> set[str]:
 
 
 def test_every_reason_has_an_entry():
-    """Entries are in qdialect/compiler/remarks.toml: one line each, then `python docs/generate.py`."""
-    assert not ids() - set(entries())
+    """Entries are in qdialect/report/remarks.toml: one line each, then `python docs/generate.py`."""
+    assert ids() == set(entries())
+
+
+def test_an_id_of_an_earlier_version_is_explained_by_its_successor(capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", "computed-parameter"]) == 0
+    assert capsys.readouterr().out.startswith("computed-parameter: ")
+    assert set(former_ids().values()) <= set(entries())
+    assert not set(former_ids()) & set(entries())
 
 
 def test_entries_say_what_to_do_in_each_tool():

@@ -211,7 +211,7 @@ UNREAD: dict[str, tuple[onnx.NodeProto, tuple[int, ...], str, str]] = {
     "operator": (oh.make_node("Det", ["x"], ["y"]), (3, 3), "tensorrt", "operator"),
     "operator, openvino": (oh.make_node("Det", ["x"], ["y"]), (3, 3), "openvino", "operator"),
     "domain": (
-        oh.make_node("Inverse", ["x"], ["y"], domain=MICROSOFT), (3, 3), "tensorrt", "domain"
+        oh.make_node("Inverse", ["x"], ["y"], domain=MICROSOFT), (3, 3), "tensorrt", "operator"
     ),
     "operator of the runtime's": (
         oh.make_node("Inverse", ["x"], ["y"], domain=MICROSOFT), (3, 3), "openvino", "operator"
@@ -224,7 +224,7 @@ UNREAD: dict[str, tuple[onnx.NodeProto, tuple[int, ...], str, str]] = {
         "attribute",
     ),
     "rank": (
-        oh.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2, 2, 2]), (1, 1, 4, 4, 4, 4), "tensorrt", "other-rank"
+        oh.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2, 2, 2]), (1, 1, 4, 4, 4, 4), "tensorrt", "attribute"
     ),
     "mode": (
         oh.make_node("Resize", ["x", "", "k"], ["y"], mode="cubic"), (1, 1, 4, 4), "tensorrt", "attribute"
@@ -232,7 +232,7 @@ UNREAD: dict[str, tuple[onnx.NodeProto, tuple[int, ...], str, str]] = {
     "mode, openvino": (
         oh.make_node("Pad", ["x", "p"], ["y"], mode="wrap"), (4, 4), "openvino", "attribute"
     ),
-    "type": (oh.make_node("Cast", ["x"], ["u"], to=TensorProto.UINT16), (3,), "tensorrt", "element-type"),
+    "type": (oh.make_node("Cast", ["x"], ["u"], to=TensorProto.UINT16), (3,), "tensorrt", "expressed-type"),
 }  # fmt: skip
 
 

@@ -268,7 +268,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 def test_what_stops_quantization_in_front_of_a_product_is_its_reason():
     [layer] = qdialect.explain(read_text(PADDED, "padded", None))
-    assert (layer.reasons[0].op, layer.reasons[0].blocked.id) == ("onnx.Pad", "pad-value-rounds")
+    assert (layer.reasons[0].op, layer.reasons[0].blocked.id) == ("onnx.Pad", "value-rounds")
     assert layer.reasons[0].blocked.message.startswith("Pad in front of it stays in float: Pad inserts 0.3")
 
 
@@ -307,7 +307,7 @@ def test_a_weight_of_floats_is_the_reason_behind_a_move():
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, k]) for n, k in (("x", 16), ("y", 2))]
     model = onnx_model(nodes, ends[:1], ends[1:], weights, opset=23)
     [layer] = qdialect.explain(qdialect.load(model))
-    assert layer.reasons[0].blocked.id == "float-storage"
+    assert layer.reasons[0].blocked.id == "storage-type"
 
 
 FOLLOWED = """<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,2] y)

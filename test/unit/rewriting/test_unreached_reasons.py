@@ -35,8 +35,8 @@ def bias(*scales: float) -> UniformType:
     [
         (X, W, bias(0.01, 0.005), None),
         (X, W, bias(0.01, 0.006), "bias-scale"),
-        (f32, W, bias(0.01, 0.005), "bias-alone"),
-        (X, f32, bias(0.01, 0.005), "bias-alone"),
+        (f32, W, bias(0.01, 0.005), "float-operand"),
+        (X, f32, bias(0.01, 0.005), "float-operand"),
     ],
 )
 def test_a_quantized_bias_belongs_to_its_operands(
@@ -63,7 +63,7 @@ def test_no_type_carries_more_scales_than_fit(rows: int):
     onnx.checker.check_model(proto)
     module = import_model(proto)
     get_all_passes()["raise-qdq"]()().apply(Context(), module)
-    wanted = [] if scales.size <= MAX_BLOCK_PARAMETERS else [("n", "many-blocks")]
+    wanted = [] if scales.size <= MAX_BLOCK_PARAMETERS else [("n", "block-size")]
     assert [(r.node, r.blocked.id) for r in remarks_of(module)] == wanted
 
 

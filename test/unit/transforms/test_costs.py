@@ -246,7 +246,7 @@ TABLE = "q: 2x3x!u\nd = dcast q : 2x3xf32\nt = Tanh(d) : 2x3xf32\ny = qcast t : 
         (12.0, "2x3", 1.0, False, None),
         (11.5, "2x3", None, True, None),
         (12.0, "2x?", None, False, None),
-        (11.5, "2x?", None, False, "other-shape"),
+        (11.5, "2x?", None, False, "invalid-op"),
     ],
 )
 def test_a_table_takes_less_than_what_it_replaces(

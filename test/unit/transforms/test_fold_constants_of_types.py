@@ -190,7 +190,7 @@ def test_diagonal_of_more_than_a_constant_may_take_stays(tmp_path: Path) -> None
     onnx.save(onnx_model(nodes, {"x": [400, 400]}, {"y": [400, 400]}, {}), tmp_path / "in.onnx")
     module = qdialect.load(tmp_path / "in.onnx")
     report = qdialect.compile(module)
-    assert any(remark.blocked.id == "result-grows" for remark in report.remarks)
+    assert any(remark.blocked.id == "too-large" for remark in report.remarks)
 
 
 @pytest.mark.parametrize("frozen", [False, True], ids=["turned", "overridable"])

@@ -38,7 +38,7 @@ def test_weights_in_float8(name: str, tmp_path: Path):
     report = qdialect.compile(module)
     qdialect.save(module, tmp_path / "after.onnx")
     after = onnx.load(tmp_path / "after.onnx")
-    assert [(one.node, one.blocked.id) for one in report.floats] == [("product", "float-storage")]
+    assert [(one.node, one.blocked.id) for one in report.floats] == [("product", "storage-type")]
     stored = {one.data_type for one in after.graph.initializer if list(one.dims) == [5, 7]}
     assert stored == {
         kind if kind == TensorProto.FLOAT8E4M3FN else TensorProto.FLOAT

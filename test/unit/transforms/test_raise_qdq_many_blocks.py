@@ -32,7 +32,7 @@ def test_blocks_that_a_type_carries(blocks: int, raised: bool):
     module = import_model(blocked_weight(blocks))
     RaiseQdqPass().apply(Context(), module)
     assert any(op.name == "quant.dcast" for op in module.walk()) == raised
-    assert [r.blocked.id for r in remarks_of(module)] == ([] if raised else ["many-blocks"])
+    assert [r.blocked.id for r in remarks_of(module)] == ([] if raised else ["block-size"])
 
 
 @pytest.mark.parametrize("outputs", [6, 1400])  # 1400 * 3 are more than a type carries

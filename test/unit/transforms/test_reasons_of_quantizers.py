@@ -25,7 +25,7 @@ CASES = [
         x: 3x4xf32
         t: f32
         y = Custom(x, t) {BY_THRESHOLD} : 3x4xf32"""),
-    Case("raise-fake-quantize", "unknown-rank", f"""
+    Case("raise-fake-quantize", "unknown-shape", f"""
         x: *xf32
         t = [1.0, 2.0, 4.0] : 3xf32
         y = Custom(x, t) {BY_THRESHOLD} : *xf32"""),
@@ -33,11 +33,11 @@ CASES = [
         x: 3x4xf32
         t: 1x3xf32
         y = Custom(x, t) {THRESHOLDS} : 3x4xf32"""),
-    Case("raise-fake-quantize", "unknown-rank", f"""
+    Case("raise-fake-quantize", "unknown-shape", f"""
         x: *xf32
         t = [0.5, 1.5, 0.25, 0.75] : 2x2xf32
         y = Custom(x, t) {THRESHOLDS} : *xf32"""),
-    Case("raise-fake-quantize", "unknown-channels", f"""
+    Case("raise-fake-quantize", "unknown-shape", f"""
         x: 3x2x2xf32
         t = [0.5, 1.5, 0.25, 0.75] : 2x2xf32
         y = Custom(x, t) {THRESHOLDS} : 3x2x2xf32"""),
@@ -46,7 +46,7 @@ CASES = [
         m: f32
         a = [1.0] : f32
         y = Custom(x, m, a) {SHIFT} : 3x4xf32"""),
-    Case("raise-fake-quantize", "unknown-rank", f"""
+    Case("raise-fake-quantize", "unknown-shape", f"""
         x: *xf32
         m = [1.0, 3.0] : 2x1xf32
         a = [1.0] : f32
@@ -66,14 +66,14 @@ CASES = [
         n = [4.0] : f32
         r: f32
         y = Custom(x, s, z, w, r, z, n) {TRUNC} : 3x4xf32"""),
-    Case("raise-fake-quantize", "rounding-mode", f"""
+    Case("raise-fake-quantize", "unlike-a-cast", f"""
         x: 3x4xf32
         s = [0.5] : f32
         z = [0.0] : f32
         w = [8.0] : f32
         n = [4.0] : f32
         y = Custom(x, s, z, w, n) {TRUNC_DOWN} : 3x4xf32"""),
-    Case("raise-fake-quantize", "zero-point-outside", f"""
+    Case("raise-fake-quantize", "invalid-parameters", f"""
         x: 3x4xf32
         s = [0.5] : f32
         z = [1.0] : f32
@@ -94,7 +94,7 @@ CASES = [
         w = [8.0] : f32
         n = [4.0] : f32
         y = Custom(x, s, z, w, n) {TRUNC_OF_UNKNOWN_SIGN} : 3x4xf32"""),
-    Case("raise-fake-quantize", "bit-width", f"""
+    Case("raise-fake-quantize", "storage-type", f"""
         x: 3x4xf32
         s = [0.5] : f32
         z = [0.0] : f32
@@ -108,17 +108,17 @@ CASES = [
         w = [8.0] : f32
         n = [4.0] : f32
         y = Custom(x, s, z, w, n) {TRUNC} : 3x4xf32"""),
-    Case("legalize-zero-points", "unknown-sizes", """
+    Case("legalize-zero-points", "unknown-shape", """
         x: 2x4x5xui8
         w: 2x5x3xi8
         v: ?xi8
         y = MatMulInteger(x, w, _, v) : 2x4x3xi32"""),
-    Case("legalize-zero-points", "unknown-rank", """
+    Case("legalize-zero-points", "unknown-shape", """
         x: 1x2x5x4xui8
         w: *xi8
         v: 3xi8
         y = ConvInteger(x, w, _, v) : 1x3x5x4xi32"""),
-    Case("legalize-zero-points", "unknown-rank", """
+    Case("legalize-zero-points", "unknown-shape", """
         x: 1x2x5x4xui8
         w: 3x2x1x1xi8
         v: 3xi8
@@ -152,4 +152,4 @@ def test_levels_that_no_stored_integer_has():
         x: 3x4xf32
         t = [{thresholds}] : 1x33000xf32
         y = Custom(x, t) {FROM_BELOW} : 3x4xf32"""
-    check_unmoved(text(Case("", "", body)), get_all_passes()["raise-fake-quantize"]()(), "bit-width")
+    check_unmoved(text(Case("", "", body)), get_all_passes()["raise-fake-quantize"]()(), "storage-type")

@@ -54,8 +54,8 @@ POINT = replace(PLANE, kernel=(1, 1), strides=(1, 1), dilations=(1, 1), pads=((0
         (2, SLICES, None),
         (2, SLICES - 1, "opset"),
         (DEEPEST, SLICES, None),
-        (DEEPEST + 1, SLICES, "large-window"),
-        (DEEPEST + 1, SLICES - 1, "large-window"),
+        (DEEPEST + 1, SLICES, "window-form"),
+        (DEEPEST + 1, SLICES - 1, "window-form"),
     ],
 )
 def test_slices_are_channels_up_to_a_depth(depth: int, opset: int, expected: str | None):
@@ -175,18 +175,18 @@ MOVED = {SPREADING: FREE | {"move_byte": 1.0, "move_float": 1.0}}
     ("change", "opset", "most", "expected"),
     [
         ({}, SLICES - 1, 4, None),
-        ({}, SLICES - 1, 3, "large-window"),
+        ({}, SLICES - 1, 3, "window-form"),
         ({"kernel": (3, 2), "results": (7, 10)}, SLICES, 6, None),
-        ({"kernel": (3, 2), "results": (7, 10)}, SLICES, 5, "large-window"),
+        ({"kernel": (3, 2), "results": (7, 10)}, SLICES, 5, "window-form"),
         ({"kernel": (3, 2), "results": (7, 10)}, SLICES - 1, 6, "opset"),
         ({"strides": (2, 3), "results": (6, 14)}, SLICES, 6, None),
-        ({"strides": (2, 3), "results": (6, 14)}, SLICES, 5, "large-window"),
+        ({"strides": (2, 3), "results": (6, 14)}, SLICES, 5, "window-form"),
         ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, SLICES, 12, None),
-        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, SLICES, 11, "large-window"),
-        ({"results": (6, 11)}, SLICES, 4, "other-shape"),
+        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, SLICES, 11, "window-form"),
+        ({"results": (6, 11)}, SLICES, 4, "invalid-op"),
         ({"results": (DYNAMIC, 10), "sizes": (DYNAMIC, 5)}, SLICES, 4, None),
-        ({"sizes": (3, DYNAMIC)}, SLICES, 4, "unknown-width"),
-        ({"pads": None}, SLICES, 4, "auto-pad"),
+        ({"sizes": (3, DYNAMIC)}, SLICES, 4, "unknown-shape"),
+        ({"pads": None}, SLICES, 4, "unknown-shape"),
     ],
 )
 def test_which_transposed_convolutions_are_spread(

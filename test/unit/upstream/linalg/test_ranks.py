@@ -294,7 +294,7 @@ def test_zero_points_that_are_computed_are_one_for_each_operand(left: int, right
         y = MatMulInteger(a, b, c, d) : 3x4xi32"""
     context, module = parsed(text(Case("", "", body, opset=21)))
     LowerToLinalgPass().apply(context, module)
-    assert ("zero-points" not in {remark.blocked.id for remark in remarks_of(module)}) is legal
+    assert ("zero-point" not in {remark.blocked.id for remark in remarks_of(module)}) is legal
 
 
 def test_values_lie_as_most_of_what_is_computed():

@@ -46,43 +46,43 @@ CASES = [
         x: 2x3x!coarse
         y = Relu(x) : 2x3x!x"""),
     # --- element by element
-    case("scale-ratio", """
+    case("mixed-scales", """
         x: 2x3x!coarse
         z: 2x3x!x
         y = Add(x, z) : 2x3x!fine"""),
-    case("scale-ratio", """
+    case("mixed-scales", """
         x: 2x3x!coarse
         z: 2x3x!x
         y = Div(x, z) : 2x3x!fine"""),
-    case("gather", """
+    case("no-form", """
         i: 2x3xi64
         w = [1, 2, 3, 4, 5] : 5xi8 as 5x!x
         y = Gather(w, i) : 2x3x!x"""),
-    case("long-row", """
+    case("too-large", """
         x: 2x3x!x
         y = Softmax(x) : 2x3x!finer"""),
     case("computed-parameter", """
         x: 2x3x!x
         z: 3x!x
         y = PRelu(x, z) : 2x3x!y"""),
-    case("scale-ratio", """
+    case("mixed-scales", """
         x: 2x3x!coarse
         s = [0.5] : 1xf32
         y = PRelu(x, s) : 2x3x!fine"""),
-    case("scale-ratio", """
+    case("mixed-scales", """
         c = [1, 0, 1] : 3xi1
         x: 2x3x!coarse
         z: 2x3x!x
         y = Where(c, x, z) : 2x3x!fine"""),
-    case("float-value", """
+    case("float-operand", """
         c = [1, 0, 1] : 3xi1
         x: 2x3xf32
         y = Where(c, x, x) : 2x3xf32"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         s = [0.5] : 1xf32
         y = PRelu(x, s) : 2x3xf32"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         s = [0.5, 1.0, 2.0] : 3xf32
         y = LayerNormalization(x, s) : 2x3xf32"""),
@@ -90,19 +90,19 @@ CASES = [
         x: 2x3x!x
         s: 3x!x
         y = LayerNormalization(x, s) : 2x3x!y"""),
-    case("long-row", """
+    case("too-large", """
         x: 2x3x!finer
         s = [0.5, 1.0, 2.0] : 3xf32
         y = LayerNormalization(x, s) {epsilon = 1000.0 : f32} : 2x3x!y"""),
-    case("float-value", f"""
+    case("float-operand", f"""
         x: 2x3xi8
         w = {list(range(-128, 128))} : 256xi8
         i = Cast(x) {{to = 7 : i64}} : 2x3xi64
         y = Gather(w, i) : 2x3xi8"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         y = Transpose(x) : 3x2xf32"""),
-    case("weight-zero-points", """
+    case("zero-point", """
         x: 2x3x!x
         w = [0, 255, 3, 4, 0, 255] : 3x2xui8 as 3x2x!spread
         y = MatMul(x, w) : 2x2x!y"""),
@@ -110,34 +110,34 @@ CASES = [
         x: 2x3x!channels
         f = dcast x : 2x3xf32
         y = qcast f : 2x3x!x"""),
-    case("long-row", """
+    case("too-large", """
         x: 2x1x!x
         s = [0.5] : 1xf32
         y = LayerNormalization(x, s) : 2x1x!y"""),
-    case("scale-ratio", """
+    case("mixed-scales", """
         x: 2x3x!x
         s = [0.5, 1.0, 2.0] : 3xf32
         y = LayerNormalization(x, s) : 2x3x!finer"""),
     # --- moves
-    case("cast", """
+    case("no-form", """
         x: 2x3xi8
         y = Cast(x) {to = 7 : i64} : 2x3xi64"""),
     case("storage-type", """
         x: 2x3xi16
         y = scast x : 2x3x!wide"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         y = Identity(x) : 2x3xf32"""),
     case("computed-parameter", """
         x: 2x3x!x
         p: 4xi64
         y = Pad(x, p) : 2x5x!x"""),
-    case("computed-pad-value", """
+    case("computed-parameter", """
         x: 2x3x!x
         v: !x
         k = [0, 1, 0, 1] : 4xi64
         y = Pad(x, k, v) : 2x5x!x"""),
-    case("many-pieces", f"""
+    case("too-large", f"""
         x: 3x2x!x
         k = {MANY_ROWS} : {len(MANY_ROWS)}xi64
         y = Gather(x, k) : {len(MANY_ROWS)}x2x!x"""),
@@ -145,7 +145,7 @@ CASES = [
         x: 2x3x!wide
         k = [0, 1, 0, 1] : 4xi64
         y = Pad(x, k) : 2x5x!wide"""),
-    case("pad-mode", """
+    case("pad-form", """
         x: 2x3x!x
         k = [0, -3, 0, 2] : 4xi64
         y = Pad(x, k) : 2x2x!x"""),
@@ -163,21 +163,21 @@ CASES = [
         k = [0, 2] : 2xi64
         y = Expand(x, k) : 0x2x!x"""),
     # --- images
-    case("resize-mode", """
+    case("interpolates", """
         x: 2x3x!x
         k = [4, 6] : 2xi64
         y = Resize(x, _, _, k) {mode = "linear"} : 4x6x!x"""),
-    case("resize-mode", """
+    case("interpolates", """
         x: 1x2x3x4x!x
         r = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 0.5] : 8xf32
         k = [1, 2, 6, 8] : 4xi64
         y = Resize(x, r, _, k) {coordinate_transformation_mode = "tf_crop_and_resize", mode = "linear"} : 1x2x6x8x!x
         """),
-    case("resize-mode", """
+    case("interpolates", """
         x: 1x2x3x4x!x
         s: 4xf32
         y = Resize(x, _, s) {mode = "linear"} : 1x2x6x8x!x"""),
-    case("resize-mode", """
+    case("interpolates", """
         x: 1x2x32x3x!x
         k = [1, 2, 2, 6] : 4xi64
         y = Resize(x, _, _, k) {mode = "linear"} : 1x2x2x6x!x"""),
@@ -186,19 +186,19 @@ CASES = [
         k = [1, 2, 6, 8] : 4xi64
         y = Resize(x, _, _, k) : 1x2x6x8x!y"""),
     # --- windows and axes
-    case("pool-rank", """
+    case("window-form", """
         x: 1x2x6x!x
         y = AveragePool(x) {kernel_shape = array<i64: 2>} : 1x2x5x!y"""),
-    case("pool-rank", """
+    case("window-form", """
         x: 1x2x6x!x
         y = MaxPool(x) {kernel_shape = array<i64: 2>} : 1x2x5x!x"""),
-    case("empty-window", """
+    case("empty-tensor", """
         x: 1x2x5x6x!x
         y = AveragePool(x) {kernel_shape = array<i64: 3, 1>, pads = array<i64: 3, 0, 3, 0>} : 1x2x9x6x!y"""),
-    case("empty-window", """
+    case("empty-tensor", """
         x: 1x2x5x6x!x
         y = MaxPool(x) {kernel_shape = array<i64: 3, 2>, pads = array<i64: 3, 0, 0, 0>} : 1x2x6x5x!x"""),
-    case("dilated-pool", """
+    case("window-form", """
         x: 1x2x5x6x!x
         y = AveragePool(x) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : 1x2x3x4x!y""", 19),
     case("accumulator-overflow", """
@@ -214,24 +214,24 @@ CASES = [
         x: 1x2x5x6x!x
         y = MaxPool(x) {kernel_shape = array<i64: 2, 2>} : 1x2x4x5x!y"""),
     # --- sums of products
-    case("bias-overflow", """
+    case("bias-range", """
         x: 2x3x!x
         w = [1, -2, 3, 4, 5, -6] : 3x2xi8 as 3x2x!w
         b = [1.0e+07, -2.0] : 2xf32
         y = Gemm(x, w, b) : 2x2x!y"""),
-    case("scale-ratio", """
+    case("mixed-scales", """
         x: 2x3x!coarse
         r = [1.5, -2.0, 0.1] : 3xf32
         y = Mul(x, r) : 2x3x!fine"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         r = [1.5, -2.0, 0.1] : 3xf32
         y = Mul(x, r) : 2x3xf32"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         r = [1.5, -2.0, 0.1] : 3xf32
         y = Mul(r, x) : 2x3x!x"""),
-    case("float-value", """
+    case("float-operand", """
         x: 2x3xf32
         z: 2x3x!x
         y = Add(z, x) : 2x3x!x"""),
@@ -240,19 +240,19 @@ CASES = [
         w = [1, -2, 3, 4, 5, -6] : 3x2xi8 as 3x2x!w
         b = [100, -200, 300, 400] : 2x2xi32 as 2x2x!b
         y = Gemm(x, w, b) : 2x2x!y"""),
-    case("vector", """
+    case("product-form", """
         x: 3x!x
         z: 3x4x!w
         y = MatMul(x, z) : 4x!y"""),
-    case("dilated-spread", """
+    case("window-form", """
         x: 1x2x3x4x!x
         w = [1, 2, 3, 4] : 2x1x2x1xi8 as 2x1x2x1x!w
         y = ConvTranspose(x, w) {dilations = array<i64: 2, 1>} : 1x1x5x4x!y"""),
-    case("auto-pad", """
+    case("unknown-shape", """
         x: 1x2x3x4x!x
         w = [1, 2, 3, 4] : 2x1x2x1xi8 as 2x1x2x1x!w
         y = ConvTranspose(x, w) {output_shape = array<i64: 5, 4>} : 1x1x5x4x!y"""),
-    case("conv-rank", """
+    case("window-form", """
         x: 1x2x3x4x5x!x
         w = [1, 2] : 1x2x1x1x1xi8 as 1x2x1x1x1x!w
         y = Conv(x, w) : 1x1x3x4x5x!y"""),
@@ -269,16 +269,16 @@ CASES = [
         w = [1, -2, 3, 4, 5, -6] : 3x2xi8 as 3x2x!w
         b = [2147483647, -200] : 2xi32 as 2x!b
         y = Gemm(x, w, b) : 2x2x!y"""),
-    case("gemm-form", """
+    case("product-form", """
         x: 2x3x!x
         z: 3x2x!w
         b = [100, -200] : 2xi32 as 2x!b
         y = Gemm(x, z, b) : 2x2x!y"""),
-    case("computed-weight", """
+    case("computed-parameter", """
         x: 1x2x3x4x!x
         w: 1x2x1x1x!w
         y = Conv(x, w) : 1x1x3x4x!y"""),
-    case("weight-type", """
+    case("no-kernel", """
         x: 2x3x!x
         w = [1, -2, 3, 4, 5, -6] : 3x2xi16 as 3x2x!wide
         y = MatMul(x, w) : 2x2x!y"""),
