@@ -42,11 +42,13 @@ from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 
 KERNEL = "Attention"
-FIRST = 23
+ATTENTION_OPSET = 23
 """The first opset with the op."""
-LOWEST = np.float32(-3.4e38)
+LOWEST_SCORE = np.float32(-3.4e38)
 """Added to scores it gives itself, and is above the lowest float32, -3.4028e38, for which the kernel looks."""
-OLD_OPSET = Blocked("opset", f"Attention came with opset {FIRST}", f"raise-opset to {FIRST}")
+OLD_OPSET = Blocked(
+    "opset", f"Attention came with opset {ATTENTION_OPSET}", f"raise-opset to {ATTENTION_OPSET}"
+)
 
 
 class ComposeAttention(OnTrait[AlongAxis], ForTarget):
@@ -61,7 +63,7 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
         found = attention_at(op)
         if found is None or not self._target.has_kernel(KERNEL, ["f32"] * 3, "f32"):
             return None
-        if onnx_opset(op) < FIRST:
+        if onnx_opset(op) < ATTENTION_OPSET:
             return OLD_OPSET
         nodes, end = Nodes(found.end), found.end.results[0]
         mask = None if found.scores.mask is None else self._mask(found, found.scores.mask, nodes)
@@ -107,11 +109,11 @@ class ComposeAttention(OnTrait[AlongAxis], ForTarget):
 
 
 def _above_lowest(mask: SSAValue, nodes: Nodes) -> SSAValue:
-    """The mask, with `LOWEST` as its least element if all elements of a row may be less."""
+    """The mask, with `LOWEST_SCORE` as its least element if all elements of a row may be less."""
     known = constant_array(mask)
-    if known is not None and known.size and (np.atleast_1d(known).max(axis=-1) > LOWEST).all():
+    if known is not None and known.size and (np.atleast_1d(known).max(axis=-1) > LOWEST_SCORE).all():
         return mask
-    return nodes.add("Max", [mask, nodes.constant(LOWEST)], mask.type)
+    return nodes.add("Max", [mask, nodes.constant(LOWEST_SCORE)], mask.type)
 
 
 def _parts(operands: Sequence[Heads], nodes: Nodes) -> list[SSAValue]:

@@ -41,7 +41,7 @@ from qdialect.rewriting.passes import RewritePass, Role
 OTHER_WINDOW = Blocked(
     "window-form", "the convolutions differ in strides, groups or the pixels under their windows"
 )
-LEAST_RATIO = 34.0
+MIN_SNR_DB = 34.0
 """Least signal to noise in dB of a summed weight in 8 bits; that of a single convolution is around 42."""
 MORE_PRODUCTS = Blocked(
     "does-not-pay", "one window that covers both convolutions needs more products than the two"
@@ -79,7 +79,7 @@ class AddWeights(OnTrait[Adds]):
         geometry, firsts = over
         total = folding.sum_of_kernels([one.weight, two.weight], firsts, geometry.kernel)
         ratio = numerics.rounding_ratio(total)
-        if ratio < LEAST_RATIO:
+        if ratio < MIN_SNR_DB:
             return Blocked(
                 "does-not-pay",
                 f"in 8 bits the summed weight has only {ratio:.0f} dB: the weights of one convolution are much larger",

@@ -70,7 +70,7 @@ def _clean_up(module: ModuleOp, users: AbstractSet[Operation]) -> None:
         infer_unknown(module, users)
 
 
-BYTES = 4
+MIN_TABLE_ELEMENT_BYTES = 4
 """Least bytes of a table's element: a table of f32 results is then no larger."""
 
 
@@ -95,7 +95,7 @@ class ComputeTable(OnTrait[TakesRows]):
             return None
         if element_of(computed.result.type) != Float32Type():
             return None
-        if table.array().itemsize < BYTES or not op.operands[0].has_one_use():
+        if table.array().itemsize < MIN_TABLE_ELEMENT_BYTES or not op.operands[0].has_one_use():
             return Blocked("too-large", "a table of the results would be larger in the file")
         nodes = Nodes(op)
         of: dict[SSAValue, SSAValue] = {op.results[0]: op.operands[0]}

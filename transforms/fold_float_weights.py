@@ -50,7 +50,7 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target
-from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cost, priced
+from qdialect.targets.pricing import FLOAT, MAX_FLOAT_WEIGHT_ELEMENTS, PACKED, cost, priced
 
 BYTES_MORE = 3
 """Additional bytes of a float element compared with an 8-bit one."""
@@ -259,7 +259,7 @@ class FoldFloatWeightsPass(TargetPass):
     role = Role.SIMPLIFYING
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
-    elements: int = FEW_WEIGHTS
+    elements: int = MAX_FLOAT_WEIGHT_ELEMENTS
     """Greatest number of elements of a weight that is always folded."""
     growth: int = 15
     """Per cent by which the larger weights of grouped convolutions together may let the file grow."""
@@ -270,7 +270,7 @@ class FoldFloatWeightsPass(TargetPass):
         return self._patterns(frozenset())
 
     def _patterns(self, chosen: AbstractSet[Operation]) -> list[Pattern]:
-        constants = FoldFloatConstant(min(self.elements, FEW_WEIGHTS))
+        constants = FoldFloatConstant(min(self.elements, MAX_FLOAT_WEIGHT_ELEMENTS))
         if not self.runtime.kernels:  # no kernel there rejects an integer weight
             return [constants]
         return [FoldFloatWeight(self.runtime, self.elements, chosen), constants]

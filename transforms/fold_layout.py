@@ -40,7 +40,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-MOST = 32
+MAX_FOLLOWED_OPS = 32
 """Greatest number of elementwise ops that are followed."""
 
 
@@ -104,7 +104,7 @@ def _turned(op: OnnxOp) -> Turned | None:
             if turned is None or order not in (None, turned):
                 return None
             order, sources[value] = turned, source.operands[0]
-        elif source.has_trait(Elementwise) and len(ops) < MOST:
+        elif source.has_trait(Elementwise) and len(ops) < MAX_FOLLOWED_OPS:
             users.add(source)
             ops.append(source)
             pending += source.operands

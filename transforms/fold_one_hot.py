@@ -41,9 +41,9 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-MOST = 1 << 18
+MAX_TABLE_ELEMENTS = 1 << 18
 """Greatest number of elements of a table: one of integers has four bytes for each byte of the weight."""
-ONE = 255
+STORED_ONE = 255
 """The stored integer of 1.0, quantized at run time from the range [0, 1]."""
 
 
@@ -103,9 +103,9 @@ def _taken(op: OnnxOp, marked: Marked, table: npt.NDArray[Any]) -> Nodes:
 
 
 def _weight(op: OnnxOp, marked: Marked) -> npt.NDArray[Any] | None:
-    """The weight, if it is a matrix with a row for each index and at most `MOST` elements; None otherwise."""
+    """The weight, if it is a matrix with a row for each index and at most `MAX_TABLE_ELEMENTS`; None otherwise."""
     weight = constant_array(op.operands[1])
-    if weight is None or weight.ndim != 2 or len(weight) != marked.depth or weight.size > MOST:
+    if weight is None or weight.ndim != 2 or len(weight) != marked.depth or weight.size > MAX_TABLE_ELEMENTS:
         return None
     return weight
 
@@ -136,8 +136,8 @@ class TakeIntegerRows(OnTrait[IntegerProduct]):
         if op.input(2) is not source.results[2] or not _is_its_own(op, source):
             return
         wide = weight.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
-        table = np.vstack([ONE * wide, np.zeros_like(wide[:1])])
-        scale = constant_op(np.float32(1) / np.array(ONE, np.float32), wish(source.results[1]))
+        table = np.vstack([STORED_ONE * wide, np.zeros_like(wide[:1])])
+        scale = constant_op(np.float32(1) / np.array(STORED_ONE, np.float32), wish(source.results[1]))
         rewriter.insert_before(source, [scale])
         rewriter.replace_uses(source.results[1], scale.results[0])
         rewriter.replace(op, _taken(op, marked, table).ops)

@@ -30,7 +30,7 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-FEW = 2**14
+MAX_RECAST_ELEMENTS = 2**14
 """Number of elements up to which two casts take no longer than a few kernel calls (onnxruntime: measured)."""
 
 
@@ -60,7 +60,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     if not all(user.results and user.results[0].has_one_use() for user in users):  # a yield has none
         return SECOND_CONSUMER
     chain, other, shape = unblocked(_chain(stored)), uniform_of(stored.type), shape_of(stored.type)
-    if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
+    if shape is None or prod(size for size in shape if size != DYNAMIC) < MAX_RECAST_ELEMENTS:
         return Blocked(
             "does-not-pay", "the tensor is so small that removing the second quantize saves nothing"
         )

@@ -52,7 +52,7 @@ from qdialect.rewriting.uses import is_quantized_next
 
 INTEGER_MIN_OPSET = 12
 """The opset from which Min takes 8-bit integers."""
-LARGEST_BOUND = 2**16
+MAX_BOUND_BYTES = 2**16
 """Greatest size in bytes of a bound that is repeated along a row."""
 
 
@@ -179,7 +179,7 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
         return Blocked("opset", "the channels have different zero points, and Min takes no integers yet")
     bound = (type.storage.high - type.zero_points).astype(np.float32).reshape(1, -1, *[1] * (rank - 2))
     shape = static_shape(op.operands[0])
-    if shape is None or rank < 3 or shape[-1] * bound.size > LARGEST_BOUND:
+    if shape is None or rank < 3 or shape[-1] * bound.size > MAX_BOUND_BYTES:
         return bound
     # With channels last, one value per channel is a loop per pixel; a row of values is a loop per row.
     return np.repeat(bound, shape[-1], axis=-1)

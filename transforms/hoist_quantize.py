@@ -42,7 +42,7 @@ from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel, quantized_anyway, quantized_uses, read_sizes_of
 
-IMAGE = 4
+IMAGE_RANK = 4
 """Rank of a batch of images."""
 
 
@@ -55,7 +55,7 @@ def _is_rewritten(op: OnnxOp) -> bool:
 
 def _is_slow_in_float(op: OnnxOp) -> bool:
     form = form_of(type(op), StorageForm)
-    if form is None or rank_of(op.operands[0]) != IMAGE:
+    if form is None or rank_of(op.operands[0]) != IMAGE_RANK:
         return False
     return form.slow_in_float or _clamps_sum(op)
 

@@ -23,7 +23,7 @@ from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Pass
 from qdialect.rewriting.uses import quantized_uses
 
-LEAST_WIDTH = 8
+MIN_INTERFACE_BITS = 8
 """Fewest bits of integer inputs and outputs: no runtime copies narrower ones to an output."""
 UNQUANTIZED_INPUT = Blocked(
     "float-interface",
@@ -39,7 +39,7 @@ def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
     every, block = True, func.body.block
     for argument in list(block.args):
         type = quantized_uses(argument)
-        if not isinstance(type, UniformType) or type.storage.width < LEAST_WIDTH:
+        if not isinstance(type, UniformType) or type.storage.width < MIN_INTERFACE_BITS:
             every &= type is None
             continue
         casts = [use.operation for use in argument.uses if isinstance(use.operation, QuantizeOp)]
@@ -59,7 +59,7 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
     every = True
     for k, value in enumerate(list(end.operands)):
         cast = value.op if isinstance(value, OpResult) else None
-        if not isinstance(cast, DequantizeOp) or cast.element_type.storage.width < LEAST_WIDTH:
+        if not isinstance(cast, DequantizeOp) or cast.element_type.storage.width < MIN_INTERFACE_BITS:
             every = False
             continue
         source = cast.operands[0]

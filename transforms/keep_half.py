@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import Half
 from qdialect.exactness import Exactness
-from qdialect.rewriting.journal import HALF, KEEP_FLOAT
+from qdialect.rewriting.journal import HALF_PRECISION, KEEP_FLOAT
 from qdialect.rewriting.passes import Pass
 
 
@@ -34,7 +34,7 @@ class KeepHalfPass(Pass):
             makers = [v.owner for v in one.operands if isinstance(v.owner, OnnxOp) and _is_computed(v.owner)]
             for kept in (one, *(() if any(_is_half(maker) for maker in makers) else makers)):
                 if KEEP_FLOAT not in kept.attributes:
-                    kept.attributes[KEEP_FLOAT] = StringAttr(HALF.id)
+                    kept.attributes[KEEP_FLOAT] = StringAttr(HALF_PRECISION.id)
 
 
 def _is_computed(op: Operation) -> bool:

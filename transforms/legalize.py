@@ -40,7 +40,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns, rewriti
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import Role
 
-BIAS = 2
+BIAS_INDEX = 2
 """Index of a linear op's bias operand."""
 OTHER_ZERO_POINT = Blocked(
     "zero-point", "the zero point is not 128, so as i8 it would not be 0", "quantize the model symmetrically"
@@ -337,7 +337,7 @@ class RealBias(OnOp[OnnxOp]):
         x, w = (*types, None)[:2]
         if not self._every and x is not None and w is not None and bias_matches(x, w, constant[1]):
             return None
-        if linear is not None and linear.has_bias and index == BIAS:
+        if linear is not None and linear.has_bias and index == BIAS_INDEX:
             return constant
         # i32 is a bias too if a separate addition adds it; among integers that are joined it is one of them.
         types = [quantized_of(result.type) for result in op.results]

@@ -27,7 +27,7 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
 
-TILE = 16
+TILE_CHANNELS = 16
 """Channels of the smaller axis of the operand come in multiples of this."""
 
 
@@ -47,8 +47,10 @@ class RetypeOperand(OnTrait[Linear], ForTarget):
         if chain is None or isinstance(chain, Blocked):
             return chain
         sizes = [size for size in (shape_of(op.operands[1].type) or ())[-2:] if size != DYNAMIC]
-        if not sizes or min(sizes) % TILE:
-            return Blocked("does-not-pay", f"the smaller axis of the operand is not a multiple of {TILE}")
+        if not sizes or min(sizes) % TILE_CHANNELS:
+            return Blocked(
+                "does-not-pay", f"the smaller axis of the operand is not a multiple of {TILE_CHANNELS}"
+            )
         rewriter.replace(chain[-1], retyped(chain, new))
         return None
 

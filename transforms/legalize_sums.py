@@ -37,7 +37,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.insertion import behind, onnx_op
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array, static_shape
-from qdialect.patterns.signedness import HALF, signed, unsigned
+from qdialect.patterns.signedness import SIGN_OFFSET, signed, unsigned
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import QuantizesAtRunTime
 from qdialect.promises.base import Commutes
@@ -50,11 +50,11 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
+    MAX_TIME_RATIO,
     QUANTIZE,
     SIGNED,
     SIGNED_PRODUCT,
     SUM,
-    WORTH,
     cost,
     priced,
     signed_sum_cost,
@@ -71,8 +71,8 @@ AS_IS = {
 }
 """The types of integers that stand for themselves."""
 MOVED = {
-    I8.attribute: UniformType.per_tensor(Storage.of("u8"), 1.0, HALF),
-    U8.attribute: UniformType.per_tensor(Storage.of("i8"), 1.0, -HALF),
+    I8.attribute: UniformType.per_tensor(Storage.of("u8"), 1.0, SIGN_OFFSET),
+    U8.attribute: UniformType.per_tensor(Storage.of("i8"), 1.0, -SIGN_OFFSET),
 }
 """The types of the same numbers in the other signedness."""
 
@@ -219,7 +219,7 @@ def half(element: Attribute, shape: Sequence[int] = ()) -> Nodes:
 
 def moved_zero_point(zero: SSAValue, element: Attribute, nodes: Nodes) -> SSAValue:
     """A computed zero point in the other signedness, `element`."""
-    step = nodes.constant(HALF, np.int32, name="half")
+    step = nodes.constant(SIGN_OFFSET, np.int32, name="half")
     wide_type, is_unsigned = with_element(zero.type, I32.attribute), element == U8.attribute
     wide = nodes.add("Cast", [zero], wide_type, {"to": I32.number})
     moved = nodes.add("Add" if is_unsigned else "Sub", [wide, step], wide_type)
@@ -329,7 +329,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
             return False
         read, columns = prod(max(size, 1) for size in x), max(y[-1], 1)
         more = casts * (read * costs[QUANTIZE]["read"] + costs[QUANTIZE]["call"])
-        return more < WORTH * read * columns * costs[SIGNED_PRODUCT]["product"]
+        return more < MAX_TIME_RATIO * read * columns * costs[SIGNED_PRODUCT]["product"]
 
 
 class LegalizeSumsPass(TargetPass):

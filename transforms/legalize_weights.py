@@ -51,13 +51,13 @@ from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.targets import Target, target
 from qdialect.targets.legality import is_refused
 
-WIDTH, INT8_MAX = 8, 127
+KERNEL_BITS, INT8_MAX = 8, 127
 INT4 = Storage.make(4, True)
 ZERO_POINT = "zero-point"
 """The reason with which a target that takes no zero points refuses a model."""
-SHARE = 4
+COPIED_INPUTS_DIVISOR = 4
 """Divisor: at most one input in so many may be copied; a single one always."""
-FEW = 1 << 14
+MAX_SINGLE_OP_ELEMENTS = 1 << 14
 """Elements up to which one op on all of them takes less time than two, of which the second may keep its layout."""
 Int8, Excess = npt.NDArray[np.int8], npt.NDArray[np.int16]
 
@@ -84,7 +84,7 @@ class DropZeroPoint(OnTrait[Linear]):
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         value, x = op.operands[1], quantized_of(op.operands[0].type)
         weight = None if x is None else typed_constant(value)
-        if x is None or weight is None or weight[1].blocks or weight[1].storage.width != WIDTH:
+        if x is None or weight is None or weight[1].blocks or weight[1].storage.width != KERNEL_BITS:
             return None
         source, type = weight
         is_symmetric = type.storage.signed and not type.zero_points.any()
@@ -138,7 +138,7 @@ class DropZeroPoint(OnTrait[Linear]):
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
         others = tuple(axis for axis in range(excess.ndim) if axis != axes[1])
         inputs, count = np.flatnonzero(excess.any(axis=others)).tolist(), excess.shape[axes[1]]
-        if len(inputs) > max(1, count // SHARE) or excess.max() > INT8_MAX:
+        if len(inputs) > max(1, count // COPIED_INPUTS_DIVISOR) or excess.max() > INT8_MAX:
             return Blocked(
                 "beyond-i8",
                 f"i8 does not hold the weights of {len(inputs)} of {count} inputs",
@@ -154,7 +154,7 @@ def _copy_inputs(
     some, wide = list(known_shape(x.type)), list(known_shape(x.type))
     some[axis] = len(copies.inputs)
     wide[axis] += 0 if wide[axis] == DYNAMIC else len(copies.inputs)
-    if prod(max(size, 1) for size in wide) <= FEW:
+    if prod(max(size, 1) for size in wide) <= MAX_SINGLE_OP_ELEMENTS:
         places = nodes.ints([*range(copies.total), *copies.inputs], "inputs")
         both = nodes.add("Gather", [x, places], wide, {"axis": axis})
     else:
@@ -173,10 +173,10 @@ class Widen(OnOp[ConstantOp]):
 
     def match(self, op: ConstantOp, rewriter: Rewriter, /) -> None:
         value, type = op.results[0], quantized_of(op.results[0].type)
-        if op.value is None or type is None or type.storage.width > WIDTH:
+        if op.value is None or type is None or type.storage.width > KERNEL_BITS:
             return
         users = list(dict.fromkeys(use.operation for use in value.uses))
-        bits = WIDTH
+        bits = KERNEL_BITS
         if type.storage.width < self._target.least_bits:
             products = [user for user in users if user.get_trait(Linear) is not None]
             if not products:
@@ -217,7 +217,7 @@ class Widen(OnOp[ConstantOp]):
         low, high = INT4.low, INT4.high
         if INT4.name in known and reads_few and ((stored >= low) & (stored <= high)).all():
             return INT4.width
-        return 0 if type.blocks else WIDTH
+        return 0 if type.blocks else KERNEL_BITS
 
 
 def _is_weight_of_floats(user: Operation) -> bool:
@@ -254,7 +254,9 @@ def _goes_into_sum(op: OnnxOp) -> bool:
     return False
 
 
-def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue, bits: int = WIDTH) -> SSAValue:
+def _weight(
+    nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue, bits: int = KERNEL_BITS
+) -> SSAValue:
     """A signed constant of 8 or 4 bits with the scales of `type`, and zero points of 0."""
     type = type.replace(storage=Storage.make(bits, True), zero_points=np.zeros_like(type.zero_points))
     array = stored.astype(BY_NUMPY[f"int{bits}"].dtype)

@@ -48,14 +48,14 @@ from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
-from qdialect.targets.pricing import WORTH
+from qdialect.targets.pricing import MAX_TIME_RATIO
 
 INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
 """Keys of the costs: of interpolation, and of a matrix product."""
-BYTE = "linear_byte"
+BYTE_COST_KEY = "linear_byte"
 """Key of the cost of an interpolation of bytes between two pixels."""
-BYTES = (BY_NUMPY["uint8"].attribute, BY_NUMPY["int8"].attribute)
-DIGITS = np.finfo(np.float32).nmant + 1 - 8
+BYTE_ELEMENTS = (BY_NUMPY["uint8"].attribute, BY_NUMPY["int8"].attribute)
+MAX_FRACTION_DIGITS = np.finfo(np.float32).nmant + 1 - 8
 """Binary digits behind the point of a byte's float32 multiple."""
 IMAGES = (2, 4)
 """Ranks of tensors with a specialized kernel for their last two axes."""
@@ -95,7 +95,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
 
     def _is_supported(self, op: OnnxOp, taps: int) -> bool:
         """True for float32, and for bytes whose interpolation was measured."""
-        measured = taps == 2 and BYTE in self._target.costs.get(INTERPOLATION, {})
+        measured = taps == 2 and BYTE_COST_KEY in self._target.costs.get(INTERPOLATION, {})
         return is_float32(op.operands[0]) or (_is_bytes(op) and measured)
 
     def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> bool:
@@ -115,7 +115,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             time += (
                 casts["move_float"] * (prod(new) + prod(max(size, 1) for size in shape)) + 2 * casts["call"]
             )
-        return time < WORTH * (_interpolated(op, taps, new, steps, costs) + costs["call"])
+        return time < MAX_TIME_RATIO * (_interpolated(op, taps, new, steps, costs) + costs["call"])
 
 
 def _interpolated(
@@ -123,7 +123,7 @@ def _interpolated(
 ) -> float:
     """Nanoseconds of the op's kernel for a result of these sizes, in the order of elements that a session uses."""
     if _is_bytes(op):
-        return prod(new) * costs[BYTE]
+        return prod(new) * costs[BYTE_COST_KEY]
     if taps > 2:
         return prod(new) * costs["cubic"]
     if len(new) not in IMAGES or any(step.axis < len(new) - 2 for step in steps):
@@ -136,14 +136,14 @@ def _interpolated(
 
 
 def _is_bytes(op: OnnxOp) -> bool:
-    return element_of(op.operands[0].type) in BYTES
+    return element_of(op.operands[0].type) in BYTE_ELEMENTS
 
 
 def _are_exact(steps: Sequence[AxisMatrix]) -> bool:
     """True if float32 holds every sum of bytes, so that their order does not matter."""
-    digits = [fraction_digits(step.matrix, DIGITS) for step in steps]
+    digits = [fraction_digits(step.matrix, MAX_FRACTION_DIGITS) for step in steps]
     known = [each for each in digits if each is not None]
-    return len(known) == len(digits) and sum(known) <= DIGITS
+    return len(known) == len(digits) and sum(known) <= MAX_FRACTION_DIGITS
 
 
 def ordered(matrices: Mapping[int, Pixels]) -> list[AxisMatrix]:

@@ -33,7 +33,7 @@ from qdialect.kernel_selection.convolution.columns import gathered
 from qdialect.kernel_selection.convolution.step import ImageNodes
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
-from qdialect.patterns.sums import SCALING
+from qdialect.patterns.sums import SCALING_OPS
 from qdialect.patterns.target_pattern import ForTarget, TargetPass
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime, Scales, along, shift, single_user
 from qdialect.promises.elementwise import Elementwise
@@ -44,7 +44,16 @@ from qdialect.reasons import COMPUTED_WEIGHT, UNKNOWN_RANK, Blocked, required, u
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Role
-from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, WORTH, cost, priced, signed_sum_cost
+from qdialect.targets.pricing import (
+    MAX_TIME_RATIO,
+    PRODUCT,
+    QUANTIZE,
+    SIGNED,
+    SUM,
+    cost,
+    priced,
+    signed_sum_cost,
+)
 
 REST = "RunTimeProduct"
 """Key of what the costs of kernels leave out: packing the weight for each image, and leaving the cache."""
@@ -110,12 +119,12 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
         if shape.outputs < rest["least_outputs"]:
             return False
         pixels, taps = shape.images * shape.pixels, shape.inputs * prod(shape.kernel)
-        behind = (SCALING - (not biased)) * pixels * shape.outputs * costs["Elementwise"]["Mul"]
+        behind = (SCALING_OPS - (not biased)) * pixels * shape.outputs * costs["Elementwise"]["Mul"]
         packed = rest["packed"] * shape.images * taps * shape.outputs
         held = pixels * (taps + FLOAT_BYTES * shape.outputs)
         beyond = rest["beyond"] * max(0, held - rest["cache"])
         now = min(cost(costs, SUM, shape), signed_sum_cost(costs, shape)) + packed + behind
-        return cost(costs, PRODUCT, shape) + beyond < WORTH * now
+        return cost(costs, PRODUCT, shape) + beyond < MAX_TIME_RATIO * now
 
 
 def _scaling(op: OnnxOp, axis: int, step: SSAValue, channels: int) -> _Scaling | Blocked:

@@ -52,13 +52,13 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import Role
 from qdialect.rewriting.uses import has_kernel
-from qdialect.targets.pricing import WORTH
+from qdialect.targets.pricing import MAX_TIME_RATIO
 
 LOOKUP, KERNEL = "Gather", "QLinearSigmoid"
 """Keys of the costs of a lookup, and of an integer kernel."""
-MOST_APART = 0.5
+MAX_DISTANCE_STEPS = 0.5
 """Greatest distance of a function from what it stands for, in steps of the result."""
-MOST = 64
+MAX_CONE_VALUES = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
 
 
@@ -91,7 +91,7 @@ def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
     stack: list[tuple[SSAValue, Operation | None]] = [(value, None)]
     while stack:
         one, done = stack.pop()
-        if len(seen) > MOST:
+        if len(seen) > MAX_CONE_VALUES:
             return None
         if done is not None:
             ops.append(done)
@@ -153,11 +153,11 @@ class LowerToTable(ForTarget):
         return None
 
     def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
-        """Functions that take at most `WORTH` of `now` nanoseconds per element, casts included, the cheapest first."""
+        """Functions that take at most `MAX_TIME_RATIO` of `now` ns per element, casts included, the cheapest first."""
         opset = onnx_opset(op)
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
         runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]
-        cheaper = [f for f in runs if costs[f.name] + casts < WORTH * now]
+        cheaper = [f for f in runs if costs[f.name] + casts < MAX_TIME_RATIO * now]
         return sorted(cheaper, key=lambda f: costs[f.name])
 
     def _goes_on(self, value: SSAValue) -> bool:
@@ -235,12 +235,12 @@ def _saturated(reals: Array, type: UniformType) -> Array:
 
 def _is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> bool:
     """
-    True if results of type `type` differ from `exact` by `MOST_APART` steps at most and, once quantized, from a table
+    True if results of type `type` differ from `exact` by `MAX_DISTANCE_STEPS` at most and, once quantized, from a table
     by one: if steps are coarse, functions with nothing in common are one step apart.
     """
     steps = np.abs(type.quantize(reals).astype(np.int32) - table.astype(np.int32))
     apart = np.abs(_saturated(reals, type) - _saturated(exact, type))
-    return int(steps.max()) <= 1 and float(apart.max()) <= MOST_APART * float(type.scales.max())
+    return int(steps.max()) <= 1 and float(apart.max()) <= MAX_DISTANCE_STEPS * float(type.scales.max())
 
 
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:

@@ -35,7 +35,7 @@ from qdialect.rewriting.remarks import remarks_of
 STORAGES = ("i8", "u8")
 
 
-SIGNS = 1
+MAX_TERNARY_WEIGHT = 1
 """Greatest weight of a binary or ternary layer, whose scale is 1 whatever its inputs are."""
 
 
@@ -45,7 +45,7 @@ def _is_integers(value: SSAValue) -> bool:
     type = None if source is None else quantized_of(source.type)
     is_one = type is not None and type.is_per_tensor and (type.scale, type.zero_point) == (1, 0)
     array = constant_array(source) if is_one else None
-    return array is not None and bool((np.abs(array.astype(np.int64)) > SIGNS).any())
+    return array is not None and bool((np.abs(array.astype(np.int64)) > MAX_TERNARY_WEIGHT).any())
 
 
 def _rounded(func: FuncOp) -> list[SSAValue]:

@@ -37,7 +37,7 @@ from qdialect.ir.values import constant_array, is_float32, rank_of, under, under
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array, folding
 from qdialect.patterns.arithmetic_operands import (
-    WIDTHS,
+    STORAGE_BITS,
     Constants,
     SumOfBytes,
     is_stored_weight,
@@ -161,7 +161,7 @@ def _smallest(low: float, high: float) -> Storage | Blocked:
     """The narrowest storage of 8 or 16 bits for a range of integers; unsigned where it fits."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return UNBOUNDED
-    for width in WIDTHS:
+    for width in STORAGE_BITS:
         for signed in (False, True):
             least = -(1 << (width - 1)) if signed else 0
             if least <= low < high < least + (1 << width):
@@ -203,7 +203,7 @@ class RaiseRounding(OnTrait[Rounds]):
         element = (
             None if cast is None or cast.get_trait(Converts) is None else element_of(cast.results[0].type)
         )
-        if isinstance(element, IntegerType) and element.width.data not in WIDTHS:
+        if isinstance(element, IntegerType) and element.width.data not in STORAGE_BITS:
             return Blocked("other-type", f"the values are cast to {element}, as indices are")
         stored = storage_of(element)
         storage = unblocked(_smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5]))
@@ -306,7 +306,7 @@ class RaiseScaling(Pattern):
                 return none
             return integers, type.storage
         storage = storage_of(element_of(source.type))
-        if storage is None or storage.width not in WIDTHS:
+        if storage is None or storage.width not in STORAGE_BITS:
             return none
         known = None if integers is None else quantized_of(integers.type)
         if known is not None:
@@ -334,7 +334,11 @@ class RowScale(OnTrait[Scales]):
             if maker is None or maker.get_trait(Converts) is None or constant_array(scale) is not None:
                 continue
             stored = storage_of(element_of(maker.operands[0].type))
-            if stored is None or stored.width != WIDTHS[0] or rank_of(integers) != rank_of(op.results[0]):
+            if (
+                stored is None
+                or stored.width != STORAGE_BITS[0]
+                or rank_of(integers) != rank_of(op.results[0])
+            ):
                 continue
             if shape is None or (shape and shape[-1] != 1) or not is_float32(scale):
                 continue

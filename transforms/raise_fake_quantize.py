@@ -44,7 +44,7 @@ from qdialect.numerics import Array, folding
 from qdialect.patterns.integral_weights import read_integral_weights
 from qdialect.promises.fake_quantize import (
     COMPUTED_SIGNS,
-    MOST_BITS,
+    MAX_BITS,
     FakeQuantization,
     FakeQuantizes,
     uniform_type,
@@ -54,7 +54,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-WIDE = Blocked("no-kernel", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
+WIDE = Blocked("no-kernel", f"only constants are quantized to {MAX_BITS} bits", "use 16 bits or fewer")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
 
 def _casts(op: OnnxOp, type: UniformType, stated: FakeQuantization) -> Sequence[Operation] | Blocked:
     x, nodes = op.operands[0], Nodes()
-    if type.storage.width == MOST_BITS and constant_array(x) is None:
+    if type.storage.width == MAX_BITS and constant_array(x) is None:
         return WIDE
     if stated.factor is not None and (stated.factor != 1).any():
         x = nodes.add("Mul", [x, nodes.constant(stated.factor)], x.type)

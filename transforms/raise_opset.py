@@ -54,8 +54,8 @@ IR_VERSIONS = {0: 3, 13: 7, 21: 10, 23: 11}
 """The IR version that came with an opset."""
 SAME_SUMS = 18
 """The last opset up to which onnxruntime computes every op as in the older ones, bit for bit."""
-CASTS = (QuantizeForm, DequantizeForm)
-QUANTIZERS = (*CASTS, QOperator, Rounds, QuantizesAtRunTime, FakeQuantizes)
+CAST_FORMS = (QuantizeForm, DequantizeForm)
+QUANTIZERS = (*CAST_FORMS, QOperator, Rounds, QuantizesAtRunTime, FakeQuantizes)
 FUNCTIONS = Blocked("model-functions", "the model has functions of its own, which keep their opset")
 
 
@@ -107,7 +107,7 @@ def _oldest(ops: Sequence[Operation], now: int, least: int) -> int:
         cls = op_class("", one.op_type) if isinstance(one, CustomOp) and not one.domain else None
         if not isinstance(one, CustomOp) or cls is None or cls.SCHEMA is None:
             continue
-        if not any(cls.get_trait(form) for form in CASTS):
+        if not any(cls.get_trait(form) for form in CAST_FORMS):
             continue
         for opset in (least, *(v.since for v in cls.SCHEMA.versions if v.since > least)):
             parts = _as_written(one, opset)

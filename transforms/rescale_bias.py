@@ -51,19 +51,19 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-MOST_MOVED = 1e-4
+MAX_RELATIVE_CHANGE = 1e-4
 """
 Bound of class `close`: greatest change of a channel's sums, relative to its bias, by requantized weights; and of a
 float result, relative to the largest bias, by rounding of the bias.
 """
 
-MOST_STEPS = 0.5
+MAX_CHANGE_STEPS = 0.5
 """
 Greatest change of a quantized result by rounding of the bias, in its steps: numbers less than a step
 apart round at most one apart, and the other half step allows for float32 sums.
 """
 
-WIDTH = 8
+KERNEL_BITS = 8
 """Bits of the weights that kernels take: fewer, packed, would take more memory in finer steps."""
 
 FLOAT_RESULT = Blocked(
@@ -141,7 +141,7 @@ def _refine(
     array, type = tensor.array(), w
     which = np.asarray(coarse.any()) if w.is_per_tensor else coarse
     finer = folding.finer_weight(array, w.scales, w.zero_points, which, w.axis, w.storage.signed)
-    if w.storage.width == WIDTH and (finer.scales != w.scales).any():
+    if w.storage.width == KERNEL_BITS and (finer.scales != w.scales).any():
         type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
         tensor = from_array(finer.stored.astype(type.storage.dtype))
     if w.axis is not None and w.scales.size == bias.size:
@@ -179,10 +179,10 @@ def _widen(
     new = folding.widen_for_bias(weight, w.scales, w.zero_points, bias, x.scales, which, axis, low, high)
     reach = max(abs(x.storage.low - x.zero_point), abs(x.storage.high - x.zero_point)) * float(x.scale)
     result = quantized_of(op.results[0].type)
-    steps = MOST_STEPS * float(result.scales.min()) if result is not None else 0.0
+    steps = MAX_CHANGE_STEPS * float(result.scales.min()) if result is not None else 0.0
     if (
         not np.isfinite(new.scales).all()
-        or (new.moved * reach > np.maximum(MOST_MOVED * np.abs(bias), steps)).any()
+        or (new.moved * reach > np.maximum(MAX_RELATIVE_CHANGE * np.abs(bias), steps)).any()
     ):
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
@@ -272,9 +272,9 @@ class RescaleBias(OnTrait[Linear]):
         x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
         flat = real.astype(np.float32)
         result = quantized_of(op.results[0].type)
-        allowed = MOST_MOVED * float(np.abs(flat).max(initial=0))
+        allowed = MAX_RELATIVE_CHANGE * float(np.abs(flat).max(initial=0))
         if result is not None:
-            allowed = MOST_STEPS * float(result.scales.min())
+            allowed = MAX_CHANGE_STEPS * float(result.scales.min())
         refined = _refine(op, x, w, flat)
         counted = unblocked(_counted(op, x, w, refined, flat))
         if not counts and refined is not None and counted.weight is not refined[0]:

@@ -33,7 +33,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-CASTS = (DequantizeOp, StorageCastOp)
+CAST_OPS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(
     "equal-elements", "two stored integers may dequantize to one float, so the op may select another element"
 )
@@ -44,7 +44,7 @@ class SinkCast(OnTrait[Commutes]):
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
         places = promise.operands(op)
-        cast = next((c for p in places for c in CASTS if cast_source(op.operands[p], c) is not None), None)
+        cast = next((c for p in places for c in CAST_OPS if cast_source(op.operands[p], c) is not None), None)
         integers = cast is StorageCastOp
         if cast is None or (integers and not (promise.moves_storage and promise.results(op))):
             return None  # nothing but integers reaches it already

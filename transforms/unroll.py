@@ -3,8 +3,8 @@ Unroll a loop over a few steps, so that each step has quantization parameters of
 
     s, ys = scan(s0, xs) { step }  ->  s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2)
 
-Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, of at most `MOST_OPS` new
-operations, along the first axis.
+Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, of at most `MAX_UNROLLED_OPS`
+new operations, along the first axis.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 
-MOST_OPS = 4096
+MAX_UNROLLED_OPS = 4096
 AXES = ("scan_input_axes", "scan_output_axes")
 
 
@@ -54,7 +54,7 @@ class Unroll(OnTrait[Carries]):
         if sizes or count < 1:
             return Blocked("unknown-shape", "the number of steps is not known")
         body = op.regions[0].block
-        if count > self._steps or count * len(body.ops) > MOST_OPS:
+        if count > self._steps or count * len(body.ops) > MAX_UNROLLED_OPS:
             return Blocked("too-large", f"{count} steps of {len(body.ops)} operations are too many")
         if any(any(op.ints_attr(name) or ()) for name in AXES):
             return Blocked("weight-axis", "the steps are not along the first axis")

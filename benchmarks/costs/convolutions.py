@@ -9,9 +9,9 @@ from onnx import NodeProto, TensorProto, helper
 
 from qdialect.measuring.kernels import Grouped, least_time, session, taken_in_groups
 from qdialect.targets.pricing import (
-    BLOCK,
     DEPTHWISE,
     DEPTHWISE_ALIGNED,
+    DEPTHWISE_BLOCK_CHANNELS,
     GATHERED,
     GROUPED,
     VOLUME,
@@ -152,6 +152,6 @@ def rest(whole: list[float], counted: Any, runs: int, least: float) -> float:
     times: list[float] = []
     for shape in RESTS:
         expected = float(np.dot(whole, counted(by_block(shape.counted))))
-        elements = shape.groups % BLOCK * shape.kernel**2 * shape.counted.pixels
+        elements = shape.groups % DEPTHWISE_BLOCK_CHANNELS * shape.kernel**2 * shape.counted.pixels
         times.append(max(taken_in_groups(shape, runs) - least - expected, 0.0) / elements)
     return float(np.median(times))

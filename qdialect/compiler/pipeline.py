@@ -313,7 +313,7 @@ def _checked(options: Options) -> Request:
 ASKED_FOR = ("integer-io", "insert-casts")
 """Passes that are lossy by design, present only on request."""
 PHASES = ("raise", "move", "lower")
-READY = 2
+PHASES_BEFORE_CASTS = 2
 """Number of phases before the one that inserts casts, if requested."""
 
 

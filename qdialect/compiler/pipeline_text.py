@@ -55,7 +55,7 @@ def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:
     return summary, classes_of(pass_type)
 
 
-SHOWN = 32
+SHOWN_CHARACTERS = 32
 """Number of characters in front of a mistake that its message shows."""
 _XDSL_SUMMARIES = {
     "canonicalize": "Apply every op's own simplifications.",
@@ -112,7 +112,7 @@ class _Reader:
         taken = self.take(kind, text)
         if taken is None:
             there = f"'{self.token.text}'" if self.token.text else "the end"
-            before = self._text[: self.token.start].rstrip()[-SHOWN:]
+            before = self._text[: self.token.start].rstrip()[-SHOWN_CHARACTERS:]
             raise PipelineError(
                 f"bad pass pipeline: expected {what or repr(text)} but found {there}"
                 + (f" behind '{before}'" if before else ""),

@@ -33,13 +33,13 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
 )
 
-SMALL = 64
+MAX_PRINTED_ELEMENTS = 64
 """Greatest number of elements that text prints as numbers."""
 
 MAX_RANK = 64
 """Greatest rank of a numpy array."""
 
-BLOCK = 1 << 24
+COPIED_BLOCK_BYTES = 1 << 24
 """Bytes in memory at a time while large data is copied."""
 
 
@@ -77,15 +77,15 @@ class FileSlice(NamedTuple):
 
     def blocks(self) -> Iterator[memoryview]:
         """
-        The bytes in blocks of up to `BLOCK`, read, not mapped: mapped bytes count as memory of the process.
-        A block is good until the next is asked for. Raises OSError if the file is gone or has changed.
+        The bytes in blocks of up to `COPIED_BLOCK_BYTES`, read, not mapped: mapped bytes count as memory of the
+        process. A block is good until the next is asked for. Raises OSError if the file is gone or has changed.
         """
-        buffer = memoryview(bytearray(min(BLOCK, self.length)))
+        buffer = memoryview(bytearray(min(COPIED_BLOCK_BYTES, self.length)))
         with self._open() as file:
             file.seek(self.offset)
             left = self.length
             while left:
-                count = file.readinto(buffer[: min(BLOCK, left)])
+                count = file.readinto(buffer[: min(COPIED_BLOCK_BYTES, left)])
                 if not count:
                     raise OSError(f"'{self.path}' has become shorter")
                 left -= count
@@ -243,7 +243,7 @@ def _decimal(value: Any) -> str | None:
 
 def print_payload(printer: Printer, data: TensorData, *, inline: bool = False) -> None:
     """Print the values: as numbers if there are few, else in hex if `inline`, else `elided`."""
-    small = data.count <= SMALL
+    small = data.count <= MAX_PRINTED_ELEMENTS
     if data.strings is not None:
         # Length-prefixed, so that any bytes survive.
         payload = b"".join(len(s).to_bytes(4, "little") + s for s in data.strings)

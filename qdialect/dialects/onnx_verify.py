@@ -131,7 +131,7 @@ PERM = "perm"
 
 _SOUND: set[Hashable] = set()
 """Signatures that have passed verification."""
-MOST_SOUND = 1 << 16
+MAX_SOUND_SIGNATURES = 1 << 16
 
 
 def _kind(value: SSAValue | None) -> Hashable:
@@ -157,7 +157,7 @@ def verify_at(op: NodeOp, opset: int | None) -> None:
     signature = _signature(op, opset)
     if signature not in _SOUND:
         _verify_signature(op, opset)
-        if len(_SOUND) < MOST_SOUND:
+        if len(_SOUND) < MAX_SOUND_SIGNATURES:
             _SOUND.add(signature)
     if PERM in op.properties:
         _check_perm(op)

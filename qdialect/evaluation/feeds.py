@@ -25,18 +25,18 @@ from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
 from qdialect.evaluation.data import Input, batches, load_npz
 from qdialect.evaluation.observing import input_names, observe
-from qdialect.evaluation.oracle_form import SMALLEST
+from qdialect.evaluation.oracle_form import MIN_OBSERVED_BITS
 from qdialect.evaluation.session import Array
 from qdialect.ir.insertion import end_of
 from qdialect.ir.interface import attributes_of_inputs, interface_names, main_of, noted_interface
 from qdialect.ir.values import constant_array
 from qdialect.promises.casts import QuantizeForm
 
-INTEGERS = 2
+INTEGER_BOUND = 2
 """Exclusive bound of integer inputs of 16 bits and more: they are indices, lengths and masks."""
 SIZES = (1, 8, 32, 224, 512)
 """Sizes tried in order for open dimensions; the first axis is the batch and stays 1."""
-LARGEST = 1 << 28
+MAX_INPUT_ELEMENTS = 1 << 28
 """Most elements of an input: a model may state any size."""
 OVERSHOOT = 1.1
 """Factor by which a float input exceeds the range of its quantize, to cover saturation."""
@@ -65,10 +65,10 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
             f"the {'type' if element is None else 'shape'} of input '{name}' is not stated", GIVE_INPUTS
         )
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
-    if prod(sizes) > LARGEST:
+    if prod(sizes) > MAX_INPUT_ELEMENTS:
         raise UserError(f"input '{name}' has {prod(sizes)} elements, too many for random data", GIVE_INPUTS)
     dtype = np.dtype(element.dtype)
-    if 0 < element.bits < SMALLEST:
+    if 0 < element.bits < MIN_OBSERVED_BITS:
         raise UserError(f"input '{name}' holds integers of {element.bits} bits", "cast it inside the graph")
     if (type := quantized_of(value.type)) is not None:
         return generator.integers(type.storage.low, type.storage.high, sizes, endpoint=True).astype(dtype)
@@ -77,7 +77,7 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
             return generator.integers(0, 2, sizes).astype(dtype)
         case "i" | "u":
             low, high = (
-                (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.itemsize == 1 else (0, INTEGERS - 1)
+                (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.itemsize == 1 else (0, INTEGER_BOUND - 1)
             )
             return generator.integers(low, high, sizes, endpoint=True).astype(dtype)
         case "f" | "V":

@@ -51,7 +51,7 @@ from qdialect.ir.interface import attributes_of_inputs, main_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 
-SMALLEST = 8
+MIN_OBSERVED_BITS = 8
 """Fewest bits of observed values: narrower ones are packed in ONNX, computed but not observed."""
 FLOAT_EXACT = 16
 """Greatest number of bits of integers that survive a round trip through float32."""
@@ -69,7 +69,7 @@ def is_visible(value: SSAValue) -> bool:
     if not isinstance(value.type, TensorType | UnrankedTensorType):
         return False
     element = onnx_element(stored_type(value.type))
-    return element is None or element.bits >= SMALLEST
+    return element is None or element.bits >= MIN_OBSERVED_BITS
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class _Writer:
 def _crosses(type: Attribute) -> bool:
     """True if a value crosses a subgraph's boundary as stored: If and Loop have no kernels for less than 8 bits."""
     quantized = quantized_of(type)
-    return quantized is None or quantized.storage.width >= SMALLEST
+    return quantized is None or quantized.storage.width >= MIN_OBSERVED_BITS
 
 
 def _moves_wide(op: OnnxOp) -> bool:

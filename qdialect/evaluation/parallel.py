@@ -12,7 +12,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MOST_THREADS = 8
+MAX_THREADS = 8
 """Greatest number of threads, each of which needs memory for its item."""
 
 
@@ -22,12 +22,12 @@ def available_cores() -> int:
 
 
 def cores() -> int:
-    """Number of cores that this process may use, `MOST_THREADS` at most."""
-    return min(available_cores(), MOST_THREADS)
+    """Number of cores that this process may use, `MAX_THREADS` at most."""
+    return min(available_cores(), MAX_THREADS)
 
 
 def parallel_map(
-    function: Callable[[Item], Result], items: Iterable[Item], threads: int = MOST_THREADS
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int = MAX_THREADS
 ) -> Generator[Result]:
     """
     The results of `function` for each of `items`, in order, computed by `threads` threads, or by as many as there are

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 BYTE = BY_NUMPY["uint8"].attribute
-MOST_MEMORY = 2 << 30
+MAX_MEMORY_BYTES = 2 << 30
 """Greatest memory, in bytes, of computing constants: an untrusted model may ask for any."""
 
 
@@ -55,7 +55,7 @@ def _bound_memory() -> None:
 
     device = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
     # -1 is onnxruntime's default; 1 allocates the requested size, not the next power of two.
-    ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
+    ort.create_and_register_allocator(device, ort.OrtArenaCfg(MAX_MEMORY_BYTES, 1, -1, -1))
 
 
 @contextmanager
@@ -100,9 +100,9 @@ def session(
     """
     An onnxruntime session on the CPU, by default without any optimization; with 0 threads it takes all cores.
 
-    A `bounded` one takes no more than `MOST_MEMORY`; `name` is the model's name in errors, `folder` where the external
-    data of a model in memory is, `profile` the beginning of the path of a file that times each node, `write` the path
-    of a file with the graph that it runs.
+    A `bounded` one takes no more than `MAX_MEMORY_BYTES`; `name` is the model's name in errors, `folder` where the
+    external data of a model in memory is, `profile` the beginning of the path of a file that times each node, `write`
+    the path of a file with the graph that it runs.
 
     Raises UserError if onnxruntime refuses the model.
     """

@@ -38,7 +38,7 @@ from qdialect.reasons import Blocked, unblocked
 FLOAT, BYTE = BY_NUMPY["float32"].attribute, BY_NUMPY["uint8"].attribute
 FLOAT_CODE = 1
 """TensorProto.FLOAT, for Cast."""
-MOST_STEPS = 64
+MAX_UNROLLED_STEPS = 64
 """Greatest number of steps that are unrolled."""
 KIND = KINDS["LSTM"]
 
@@ -166,8 +166,8 @@ def _read(op: OnnxOp) -> RecurrentLayer | Blocked:
         return Blocked("recurrent-form", "sequences have several lengths", "give sequences of one length")
     if x is None or weight is None or len(x) != 3 or len(weight) != 3:
         return Blocked("unknown-shape", "the sizes of the input or the weights are not known", "give --batch")
-    if not 0 < x[0] <= MOST_STEPS:
-        return Blocked("too-large", f"{x[0]} steps are more than the {MOST_STEPS} that are unrolled")
+    if not 0 < x[0] <= MAX_UNROLLED_STEPS:
+        return Blocked("too-large", f"{x[0]} steps are more than the {MAX_UNROLLED_STEPS} that are unrolled")
     reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
     if reverse is None or weight[0] != len(reverse):
         return Blocked("invalid-op", f"the weights are of {weight[0]} directions", "check the model")

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp, onnx_opset
 from qdialect.dialects.onnx_types import element_of
 from qdialect.forms.composition import Decomposes, Parts
-from qdialect.forms.exact_equivalents import BROADCASTS
+from qdialect.forms.exact_equivalents import BROADCASTING_MAX_OPSET
 from qdialect.forms.nodes import Nodes
 from qdialect.reasons import Blocked
 
@@ -80,8 +80,8 @@ def _by(build: Callable[[OnnxOp, _Arithmetic], None]) -> Decomposes:
     def parts(op: OnnxOp) -> Parts | Blocked:
         if element_of(op.results[0].type) != Float32Type():
             return Blocked("expressed-type", f"only {op.op_type} in f32 is decomposed")
-        if onnx_opset(op) < BROADCASTS:
-            return Blocked("opset", f"Min broadcasts from opset {BROADCASTS} on")
+        if onnx_opset(op) < BROADCASTING_MAX_OPSET:
+            return Blocked("opset", f"Min broadcasts from opset {BROADCASTING_MAX_OPSET} on")
         do = _Arithmetic(op)
         build(op, do)
         return do.nodes.ops

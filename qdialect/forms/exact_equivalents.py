@@ -25,7 +25,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.axes import places_of
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
-BROADCASTS = 8
+BROADCASTING_MAX_OPSET = 8
 """The first opset whose Max and Min broadcast."""
 LISTED = Blocked("invalid-op", "the number of sizes differs from the number of axes", "check the model")
 COMPUTED_AXES = Blocked("computed-parameter", "the axes are computed")
@@ -67,7 +67,7 @@ def _prelu(op: OnnxOp) -> Sequence[Operation] | None:
     x, slope = op.operands[:2]
     slopes = _slopes(x, slope, op.results[0])
     name = None if slopes is None else _chooser(slopes)
-    if name is None or onnx_opset(op) < BROADCASTS:
+    if name is None or onnx_opset(op) < BROADCASTING_MAX_OPSET:
         return None
     nodes = Nodes(op)
     product = nodes.add("Mul", [x, slope], op.results[0].type)

@@ -18,7 +18,7 @@ from qdialect.ir.values import constant_array, normal_axis
 from qdialect.numerics import Array
 from qdialect.reasons import Blocked
 
-BLOCK = 128
+DEFAULT_BLOCK = 128
 """block_size, if the node states none."""
 BYTE = 8
 
@@ -43,7 +43,7 @@ def _gather_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         return Blocked("run-time-scale", "table, scale or zero point is computed at run time")
     if element_of(op.operands[2].type) != Float32Type():
         return Blocked("expressed-type", "the scales are not f32")
-    bits, block = op.int_attr("bits", 4), op.int_attr("block_size", BLOCK)
+    bits, block = op.int_attr("bits", 4), op.int_attr("block_size", DEFAULT_BLOCK)
     if bits not in (2, 4, BYTE) or block < 1:
         return Blocked("storage-type", f"no type stores {bits} bits in blocks of {block}")
     element = element_of(op.operands[0].type)

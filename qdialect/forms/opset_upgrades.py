@@ -110,7 +110,7 @@ def _normalization(op: OnnxOp) -> Parts | Blocked:
     return _without(["spatial"], op)
 
 
-ZEROS = 14
+ALLOWZERO_OPSET = 14
 """The first opset in whose Reshape a size of 0 need not copy one."""
 
 
@@ -121,11 +121,11 @@ def _is_last(op: OnnxOp) -> bool:
 
 
 def _with_zeros(op: OnnxOp) -> int:
-    """Softmax: `ZEROS` if a size may be 0 that is no size of the flattened tensor at its place."""
+    """Softmax: `ALLOWZERO_OPSET` if a size may be 0 that is no size of the flattened tensor at its place."""
     shape = shape_of(op.operands[0].type)
     axis = normal_axis(op.int_attr("axis", 1), len(shape or ()))
     is_open = shape is None or DYNAMIC in shape[min(axis, 1) :]
-    return ZEROS if is_open and not _is_last(op) else 0
+    return ALLOWZERO_OPSET if is_open and not _is_last(op) else 0
 
 
 def _softmax(op: OnnxOp) -> Parts | Blocked:

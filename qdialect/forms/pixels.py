@@ -20,7 +20,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
 from qdialect.reasons import UNKNOWN_RANK, Blocked, required, unblocked
 
-FEW = 4096
+MAX_SMALL_IMAGE_BYTES = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""
 POOLED = (3, 4, 5)
 """Ranks of rows, images and volumes with channels."""
@@ -28,9 +28,9 @@ NO_IMAGE = Blocked("no-kernel", "channels last needs an image of known sizes tha
 
 
 def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
-    """Channels, height and width of images of more than `FEW` bytes, batch of any size; None for others."""
+    """Channels, height and width of images above `MAX_SMALL_IMAGE_BYTES`, batch of any size; None for others."""
     shape = shape_of(x.type)
-    if shape is None or len(shape) != 4 or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
+    if shape is None or len(shape) != 4 or DYNAMIC in shape[1:] or prod(shape[1:]) < MAX_SMALL_IMAGE_BYTES:
         return None
     return shape[1], shape[2], shape[3]
 
@@ -53,7 +53,12 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 def _largest(x: SSAValue, op: OnnxOp) -> Built | Blocked:
     """Global maximum of each channel, as a MaxPool over the whole image."""
     shape = shape_of(x.type)
-    if shape is None or len(shape) not in (3, 4) or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
+    if (
+        shape is None
+        or len(shape) not in (3, 4)
+        or DYNAMIC in shape[1:]
+        or prod(shape[1:]) < MAX_SMALL_IMAGE_BYTES
+    ):
         return NO_IMAGE
     rank, channels, pixels = len(shape), shape[1], prod(shape[2:])
     nodes = Nodes()

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-LARGEST_MASK = 1 << 20
+MAX_MASK_BYTES = 1 << 20
 """Greatest size of a Trilu's mask in bytes: a sequence of 1,024 tokens."""
 
 
@@ -116,8 +116,8 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Trilu as Where: Trilu itself fills with the integer 0, and few runtimes have one for 8-bit integers."""
     kept = unblocked(triangle(op))
-    if kept.size > LARGEST_MASK:
-        return Blocked("too-large", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
+    if kept.size > MAX_MASK_BYTES:
+        return Blocked("too-large", f"the triangle as a mask would take more than {MAX_MASK_BYTES} bytes")
     zeros, nodes = unblocked(_zeros(type, op)), Nodes()
     nodes.add("Where", [nodes.constant(kept), x, nodes.constant(zeros)], stored_result(op, type))
     return Built(nodes.ops, "Where")

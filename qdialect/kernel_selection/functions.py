@@ -29,11 +29,11 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.targets import Target
-from qdialect.targets.pricing import WORTH
+from qdialect.targets.pricing import MAX_TIME_RATIO
 
-LONGEST = 8
+MAX_CHAIN_OPS = 8
 """Greatest number of ops of a chain."""
-TOLERANCE = 1e-6
+MAX_RELATIVE_DIFFERENCE = 1e-6
 """Greatest difference of two functions, relative to their argument or 1."""
 
 
@@ -60,7 +60,7 @@ class ComposeFunction(OnTrait[Elementwise]):
         known = [f for f in FUNCTIONS if f.name in self._costs and opset >= f.opset]
         for chain, source in _chains(op):
             now = self._taken(chain, source)
-            cheaper = [f for f in known if self._costs[f.name] < WORTH * now]
+            cheaper = [f for f in known if self._costs[f.name] < MAX_TIME_RATIO * now]
             same = next((f for f in cheaper if f in self._functions(chain, source)), None)
             if same is not None:
                 rewriter.replace(op, [applied(same, source, op.results[0].type)])
@@ -84,7 +84,7 @@ class ComposeFunction(OnTrait[Elementwise]):
             y = nodes.append(applied(function, x, x.type))
             self._results[function] = _run(beside, nodes, y)
         result = self._results[function]
-        return result is not None and numerics.are_near(expected, result, _numbers(), TOLERANCE)
+        return result is not None and numerics.are_near(expected, result, _numbers(), MAX_RELATIVE_DIFFERENCE)
 
     def _taken(self, chain: Sequence[OnnxOp], source: SSAValue) -> float:
         """
@@ -134,7 +134,7 @@ def applied(function: Function, x: SSAValue, type: Attribute) -> OnnxOp:
 def _chains(op: OnnxOp) -> Iterator[tuple[list[OnnxOp], SSAValue]]:
     """The chains that end in `op`, users first, and the one value that each computes its result from."""
     chain = [op]
-    while len(chain) <= LONGEST:
+    while len(chain) <= MAX_CHAIN_OPS:
         ours = {result for one in chain for result in one.results}
         values = [v for one in chain for v in one.operands if v not in ours and not _is_number(v)]
         if len(chain) > 1 and len(set(values)) == 1:

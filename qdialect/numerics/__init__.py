@@ -142,7 +142,7 @@ def requantize(
     return _round_and_clamp(y, zero_point, low, high, dtype).reshape(accumulator.shape)
 
 
-LEAST_SHIFT, GREATEST_SHIFT = 2, 62
+MIN_SHIFT, MAX_SHIFT = 2, 62
 """Bounds of a rescale's shift: TOSA 1.0, apply_scale_32."""
 
 
@@ -157,11 +157,11 @@ def rescale_factors(scale: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.ND
     if not (np.isfinite(scale) & (scale > 0)).all():
         raise ValueError("a rescale needs scales that are positive and finite")
     mantissa, exponent = np.frexp(scale)  # scale = mantissa * 2^exponent, mantissa in [0.5, 1)
-    shift = np.minimum(31 - exponent, GREATEST_SHIFT)
+    shift = np.minimum(31 - exponent, MAX_SHIFT)
     multiplier = np.rint(np.ldexp(mantissa, shift + exponent)).astype(np.int64)
     full = multiplier == 1 << 31
     multiplier, shift = np.where(full, 1 << 30, multiplier), np.where(full, shift - 1, shift)
-    if (shift < LEAST_SHIFT).any():
+    if (shift < MIN_SHIFT).any():
         raise ValueError(f"a rescale cannot multiply by {scale.max():g}")
     return np.asarray(multiplier.astype(np.int32)), np.asarray(shift.astype(np.int8))
 

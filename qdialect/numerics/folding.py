@@ -185,7 +185,7 @@ def scales_for_bias(
     return np.where(which, np.minimum(needed, old), old).astype(np.float32)
 
 
-MOST_FINE = 63
+MAX_FINE_WEIGHT = 63
 """Greatest distance from its zero point of a weight in finer steps: 7 bits, as processors without VNNI want."""
 
 
@@ -205,8 +205,8 @@ def finer_weight(
     signed: bool = True,
 ) -> FinerWeight:
     """
-    Weights of few bits in the finest steps, scale * 2^-k, with which they lie within `MOST_FINE` of their zero points,
-    and in 8 bits, `signed` or not.
+    Weights of few bits in the finest steps, scale * 2^-k, with which they lie within `MAX_FINE_WEIGHT` of their zero
+    points, and in 8 bits, `signed` or not.
 
     `axis` is that of the channels if scales, zero points and `which`, the channels that change, are (channels,): each
     has its own k then; None if they are (). Channels of zeros alone, and scales next to float32's least, are kept.
@@ -217,8 +217,8 @@ def finer_weight(
     others = None if axis is None else tuple(k for k in range(stored.ndim) if k != axis)
     largest = np.abs(distance).max(axis=others, initial=0)
     least, greatest = (-128, 127) if signed else (0, 255)
-    above = np.minimum(greatest - zero_points.astype(np.int32), MOST_FINE)
-    below = np.minimum(zero_points.astype(np.int32) - least, MOST_FINE)
+    above = np.minimum(greatest - zero_points.astype(np.int32), MAX_FINE_WEIGHT)
+    below = np.minimum(zero_points.astype(np.int32) - least, MAX_FINE_WEIGHT)
     sides = (above, distance.max(axis=others, initial=0)), (below, -distance.min(axis=others, initial=0))
     times = np.minimum(*(np.where(far > 0, free / np.maximum(far, 1), np.inf) for free, far in sides))
     finest = np.log2(scales) - np.log2(_SMALLEST_NORMAL)

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from qdialect.numerics import Array, quantize
 
-NEAR = 1e-3
+MAX_STEP_DEVIATION = 1e-3
 """Greatest distance of a threshold from equal steps, in steps: beyond float32's precision, below what one would see."""
-MOST_PAIRED = 1 << 10
+MAX_PAIRED_THRESHOLDS = 1 << 10
 """Greatest number of thresholds of which each two are compared."""
 
 
@@ -60,7 +60,7 @@ def line_through(least: Array, most: Array) -> Line | None:
     even = middle[0] + step * np.arange(count)
     if ((even >= least) & (even <= most)).all():
         return Line(float(middle[0]), float(step))
-    if count > MOST_PAIRED:
+    if count > MAX_PAIRED_THRESHOLDS:
         return None
     apart = np.arange(count)[None, :] - np.arange(count)[:, None]
     later = apart > 0
@@ -85,9 +85,9 @@ def lines_of(thresholds: Array, *, integers: bool) -> list[Line] | None:
     for row in thresholds.astype(np.float64):
         if integers:
             above = np.ceil(row)
-            least, most = above - 1 + NEAR, above - NEAR
+            least, most = above - 1 + MAX_STEP_DEVIATION, above - MAX_STEP_DEVIATION
         else:
-            gap = NEAR * abs(row[-1] - row[0]) / max(row.size - 1, 1)
+            gap = MAX_STEP_DEVIATION * abs(row[-1] - row[0]) / max(row.size - 1, 1)
             least, most = row - gap, row + gap
         line = line_through(least, most)
         if line is None or line.step <= 0:
@@ -102,7 +102,10 @@ def steps_along(lines: list[Line], low: int, high: int) -> Steps:
     first = np.array([line.first for line in lines])
     # At first + k * step the sum is low + k + 1/2.
     factor, shift = 1 / step, low + 0.5 - first / step
-    is_one = np.ptp(step) <= NEAR * NEAR * step[0] and (np.abs(shift) <= NEAR).all()
+    is_one = (
+        np.ptp(step) <= MAX_STEP_DEVIATION * MAX_STEP_DEVIATION * step[0]
+        and (np.abs(shift) <= MAX_STEP_DEVIATION).all()
+    )
     return Steps(
         factor.astype(np.float32),
         shift.astype(np.float32),

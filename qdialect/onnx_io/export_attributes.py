@@ -43,7 +43,7 @@ Writes an initializer: its bytes into the message, or elsewhere. The number is i
 None in a subgraph.
 """
 
-LEAST_ASIDE = 1024
+MIN_ASIDE_BYTES = 1024
 """Least size, in bytes, of initializers left out of the message: for smaller ones a piece of their own costs more."""
 
 
@@ -71,7 +71,7 @@ class LargeAside:
 
     def __call__(self, data: TensorData, proto: TensorProto, place: int | None) -> None:
         """Write a tensor's type, and its bytes if it is small."""
-        if place is None or data.strings is not None or data.nbytes < LEAST_ASIDE:
+        if place is None or data.strings is not None or data.nbytes < MIN_ASIDE_BYTES:
             write_raw(data, proto)
         else:
             write_shape(data, proto)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 
-CONSTANTS = 4
+CONSTANT_INITIALIZERS = 4
 """IR version from which an initializer need not be a graph input too, which a caller may replace."""
 
 Stated = tuple[Attribute, str, dict[str, Attribute]]
@@ -194,7 +194,7 @@ class _Exporter:
             result = op.results[0]
             if op.value is not None and result not in outputs:
                 self._initializer(self.names.of_constant(result), op.value.data, graph)
-                self.proto.ir_version = max(self.proto.ir_version, CONSTANTS)
+                self.proto.ir_version = max(self.proto.ir_version, CONSTANT_INITIALIZERS)
                 return
         outside = {value: self.names.of(value) for value in _shadowed(op, self.names)}
         for value in outside:

@@ -19,10 +19,10 @@ from qdialect.onnx_io.export_attributes import write_raw, write_shape
 if TYPE_CHECKING:
     from onnx import TensorProto
 
-TOO_LARGE = 1_800_000_000
+MAX_INTERNAL_BYTES = 1_800_000_000
 """Bytes of tensors above which a model needs external data: a message, names and nodes included, is below 2 GiB."""
 
-LEAST = 1024
+MIN_EXTERNAL_BYTES = 1024
 """Least size of external tensors, in bytes: shape inference and readers expect smaller ones in the model."""
 
 ALIGNMENT = 4096
@@ -86,7 +86,7 @@ class ExternalWriter:
 
     def __call__(self, data: TensorData, proto: TensorProto, place: int | None = None) -> None:
         """Write a tensor's type and the location of its bytes; a small tensor goes into the message."""
-        if data.strings is not None or data.nbytes < LEAST:
+        if data.strings is not None or data.nbytes < MIN_EXTERNAL_BYTES:
             write_raw(data, proto)
             return
         source = data if data.slice is None else data.slice

@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_
 from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
 from qdialect.errors import UserError
 from qdialect.files import inside
-from qdialect.onnx_io.messages import SMALL
+from qdialect.onnx_io.messages import MAX_INLINE_BYTES
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
@@ -105,7 +105,7 @@ def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None
 
 def _release(tensor: TensorProto, data: TensorData) -> None:
     """Remove a large tensor's bytes from the message: the handle has them."""
-    if data.strings is None and data.nbytes > SMALL:
+    if data.strings is None and data.nbytes > MAX_INLINE_BYTES:
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
             tensor.ClearField(field)
 

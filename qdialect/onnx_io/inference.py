@@ -6,7 +6,7 @@ such a shape and takes the computed one; so does this. Where a node's sizes are 
 a tensor decides them, they stay open, whatever number the file states: that is the size of one run. A statement is
 believed of ops that nothing is known of, and of what depends on those.
 
-One op at a time, in this process: the work is linear in the size of the file, up to lists of `SMALL` elements.
+One op at a time, in this process: the work is linear in the size of the file, up to lists of `MAX_READ_ELEMENTS`.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ from qdialect.rewriting.driver import refresh_signatures
 TENSORS = (TensorType, UnrankedTensorType)
 
 
-MOST_IN_CALLS = 10_000
+MAX_CALLED_NODES = 10_000
 """Greatest number of nodes of functions that are visited once for each call; results of further calls are unknown."""
-DEEPEST_CALL = 16
+MAX_CALL_DEPTH = 16
 """Greatest depth of calls of functions in functions that are followed."""
 
 
@@ -100,7 +100,7 @@ class _Calls:
         functions = (op for op in module.ops if isinstance(op, FunctionOp))
         self._functions = {_called(op): op for op in functions}
         self._known: dict[object, list[Attribute]] = {}
-        self._left, self._depth = MOST_IN_CALLS, 0
+        self._left, self._depth = MAX_CALLED_NODES, 0
 
     def types(self, op: OnnxOp) -> list[Attribute] | None:
         """The types of the results of a call; None for another op, and for one call too many."""
@@ -111,7 +111,7 @@ class _Calls:
         key = (function, types, op.properties.get("attrs"))
         if key not in self._known:
             count = len(operations(function))
-            if count > self._left or self._depth >= DEEPEST_CALL:
+            if count > self._left or self._depth >= MAX_CALL_DEPTH:
                 return None
             self._left -= count
             self._depth += 1

@@ -20,11 +20,11 @@ from qdialect.onnx_io.defaults import with_defaults
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-MOST_INLINED = 1_000_000
+MAX_INLINED_NODES = 1_000_000
 """Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
 million."""
 
-SMALL = 1024
+MAX_INLINE_BYTES = 1024
 """Tensors of up to this many bytes stay in the messages; others are read in place."""
 
 Key = tuple[str, str, str]
@@ -57,7 +57,7 @@ def read_message(raw: bytes | memoryview, name: str) -> Model:
     from google.protobuf.message import DecodeError
 
     try:
-        message, large = wire.split(raw, SMALL)
+        message, large = wire.split(raw, MAX_INLINE_BYTES)
         model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
@@ -112,8 +112,10 @@ def check_functions(model: ModelProto) -> None:
         total[key] = sizes[key] + sum(total[k] for k in inner)
         open_.discard(key)
         stack.pop()
-    if sum(total.get(_key(node), 1) for node in _nodes(model.graph.node)) > MOST_INLINED:
-        raise UserError(f"the model's functions expand to more than {MOST_INLINED} nodes", "use fewer calls")
+    if sum(total.get(_key(node), 1) for node in _nodes(model.graph.node)) > MAX_INLINED_NODES:
+        raise UserError(
+            f"the model's functions expand to more than {MAX_INLINED_NODES} nodes", "use fewer calls"
+        )
 
 
 def inline_functions(model: ModelProto) -> ModelProto:

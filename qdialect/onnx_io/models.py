@@ -14,7 +14,13 @@ from qdialect.files import Outputs, reason
 from qdialect.ir.interface import only_module
 from qdialect.onnx_io.export_attributes import LargeAside
 from qdialect.onnx_io.exporter import export_model
-from qdialect.onnx_io.external import TOO_LARGE, ExternalWriter, check_sources, note_sources, tensor_bytes
+from qdialect.onnx_io.external import (
+    MAX_INTERNAL_BYTES,
+    ExternalWriter,
+    check_sources,
+    note_sources,
+    tensor_bytes,
+)
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import Model, inline_functions, read_message, read_model
 from qdialect.onnx_io.wire import join
@@ -117,7 +123,7 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
         save_text([module], path)
         return
     if external_data is None:
-        external_data = tensor_bytes(module) > TOO_LARGE
+        external_data = tensor_bytes(module) > MAX_INTERNAL_BYTES
     with Outputs() as outputs:
         aside = LargeAside()
         external = ExternalWriter(outputs, path)

@@ -54,10 +54,10 @@ from qdialect.rewriting.driver import Rewriter
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto, TypeProto
 
-CASTS = 21
+CASTS_OPSET = 21
 """The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
 Cast = QuantizeOp | DequantizeOp | StorageCastOp
-SMALL = 1024
+MAX_READ_ELEMENTS = 1024
 """Greatest number of elements of constants that inference reads as shapes, axes or repeats."""
 
 Lists = Callable[[SSAValue], "TensorAttr | None"]
@@ -79,7 +79,7 @@ def is_typed(op: Operation) -> bool:
 def is_list(value: SSAValue) -> bool:
     """True if a value is a short list of integers, which may be a shape, axes or repeats."""
     shape = static_shape(value)
-    if shape is None or len(shape) > 1 or prod(shape) > SMALL:
+    if shape is None or len(shape) > 1 or prod(shape) > MAX_READ_ELEMENTS:
         return False
     return element_of(value.type) in (i32, i64)
 
@@ -258,7 +258,7 @@ def _of_schema(op: OnnxOp, lists: Lists | None) -> Typed:
         element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
         return [tensor_type(element, one) for result, one in kept if result is not None], unnamed
     if not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
-        types, names = infer_results(op, op.outputs, opset=CASTS if op.domain else 0, lists=lists)
+        types, names = infer_results(op, op.outputs, opset=CASTS_OPSET if op.domain else 0, lists=lists)
         axes = doubtful_axes(op)
         return [_opened(type, axes) for type in types] if axes else types, names
     types, names = _of_parts(op)
@@ -397,7 +397,7 @@ def infer_results(
         tensor = constant(value)
         if tensor is None and lists is not None:
             tensor = lists(value)
-        if tensor is not None and value not in (real or {}) and tensor.data.count <= SMALL:
+        if tensor is not None and value not in (real or {}) and tensor.data.count <= MAX_READ_ELEMENTS:
             write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
     present = [f"o{k}" for k, v in enumerate(outputs) if v is not None]
     try:

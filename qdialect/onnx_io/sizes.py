@@ -17,14 +17,14 @@ from qdialect.ir.walking import operations
 from qdialect.promises.shapes import Shaped
 from qdialect.promises.sizes import Counts, Element, Elements, Symbol, TakesShape
 
-MOST = 1024
+MAX_LIST_ELEMENTS = 1024
 """Greatest number of elements of lists that are analysed."""
 INTEGERS = (i1, i32, i64)
 
 
 def _is_small(value: SSAValue) -> bool:
     shape = static_shape(value)
-    return element_of(value.type) in INTEGERS and shape is not None and prod(shape) <= MOST
+    return element_of(value.type) in INTEGERS and shape is not None and prod(shape) <= MAX_LIST_ELEMENTS
 
 
 def _is_only_stated(value: SSAValue) -> bool:

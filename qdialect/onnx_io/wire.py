@@ -16,7 +16,7 @@ VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 GRAPH, INITIALIZER, RAW_DATA = (number * 8 + LENGTH for number in (7, 5, 9))
 """Tags in ModelProto, GraphProto, TensorProto."""
 
-LARGEST = (1 << 31) - 1
+MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Greatest size of a message in bytes."""
 
 Piece = memoryview | bytes | int
@@ -56,7 +56,7 @@ def join(message: bytes, sizes: Mapping[int, int]) -> list[Piece]:
     """
     A serialized ModelProto, in pieces, with raw data of so many bytes in initializers. sizes: bytes by index.
 
-    Raises ValueError if the message exceeds `LARGEST`.
+    Raises ValueError if the message exceeds `MAX_MESSAGE_BYTES`.
     """
     view = memoryview(message)
     places = iter(range(len(message)))
@@ -69,7 +69,7 @@ def join(message: bytes, sizes: Mapping[int, int]) -> list[Piece]:
         return [view[start:end], head, place], end - start + len(head) + sizes[place]
 
     pieces, length = _edited(view, 0, len(view), (GRAPH, INITIALIZER), with_raw)
-    if length > LARGEST:
+    if length > MAX_MESSAGE_BYTES:
         raise ValueError(f"{length} bytes")
     return pieces
 

@@ -77,7 +77,7 @@ def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
     return [] if is_plain else [new_constant(real.reshape(-1), bias)]
 
 
-CLEAR = 0.499
+MAX_ROUNDING_DISTANCE = 0.499
 """Distance from an integer, in steps, within which rounding gives it in spite of float32 rounding errors."""
 
 
@@ -107,4 +107,4 @@ def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
     stored = np.arange(type.storage.low, type.storage.high + 1)
     real = map.factor.reshape(()) * type.dequantize(stored, np.float64) + map.shift.reshape(())
     steps = real / np.float64(result.scale) + float(result.zero_point)
-    return bool((np.abs(steps - stored) < CLEAR).all())
+    return bool((np.abs(steps - stored) < MAX_ROUNDING_DISTANCE).all())

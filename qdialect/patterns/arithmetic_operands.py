@@ -23,7 +23,7 @@ from qdialect.promises.work import SumsProducts
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
-WIDTHS = (8, 16)
+STORAGE_BITS = (8, 16)
 """Bits of storage types; wider integers are indices or accumulators."""
 
 
@@ -63,7 +63,7 @@ def is_weight(value: SSAValue, of: SSAValue, constants: Constants) -> bool:
 def is_stored_weight(value: SSAValue, of: SSAValue) -> bool:
     """True if `of` is a constant of 8-bit integers and a product takes `value`, computed of it, as its weight."""
     element = element_of(of.type)
-    if constant(of) is None or element not in BYTES or not is_float32(value):
+    if constant(of) is None or element not in BYTE_STORAGE or not is_float32(value):
         return False
     products = _products(value, (Commutes, Scales, Shifts))
     return any(op.get_trait(Linear) is not None and factor is op.operands[1] for op, factor in products)
@@ -133,7 +133,7 @@ def _source(value: SSAValue) -> SSAValue | bool:
         return True
     if op.get_trait(Converts) is not None:
         storage = storage_of(element_of(op.operands[0].type))
-        return storage is not None and storage.width in WIDTHS
+        return storage is not None and storage.width in STORAGE_BITS
     return _above(op) or False
 
 
@@ -151,7 +151,7 @@ def _above(op: OnnxOp) -> SSAValue | None:
 
 
 I32 = BY_NUMPY["int32"].attribute
-BYTES = {BY_NUMPY[name].attribute: name for name in ("int8", "uint8")}
+BYTE_STORAGE = {BY_NUMPY[name].attribute: name for name in ("int8", "uint8")}
 FIRST_OPSET = 10
 """The first opset that has sums of 8-bit integers."""
 
@@ -187,13 +187,13 @@ def _bytes(value: SSAValue, nodes: Nodes) -> tuple[SSAValue, Array] | None:
     """The 8-bit integers that a value of int32 is, and the zero point that it lacks; None if there are none."""
     array = constant_array(value)
     if array is not None:
-        for name in BYTES.values():
+        for name in BYTE_STORAGE.values():
             if array.size and np.array_equal(array.astype(name), array):
                 return nodes.constant(array.astype(name), name=wish(value)), np.zeros((), name)
         return None
     integers, zero = unwidened(value)
     element = element_of(integers.type)
-    name = None if element is None else BYTES.get(element)
+    name = None if element is None else BYTE_STORAGE.get(element)
     if name is None or zero.size != 1 or not np.array_equal(zero.astype(name), zero):
         return None
     return integers, zero.astype(name).reshape(())

@@ -18,7 +18,7 @@ from qdialect.promises.rows import AlongAxis
 from qdialect.promises.views import Axis, Rearranges, Run, View, joined, rearranged, size_of, view_of
 from qdialect.reasons import Blocked, required, unblocked
 
-MOST = 12
+MAX_OPS_BETWEEN = 12
 """Most ops between a product and the tensor whose parts it reads."""
 OTHER_RESULT = Blocked("attention-form", "the results of the heads are not joined side by side")
 UNEQUAL = Blocked("attention-form", "query, key and value differ in batch, or in number or size of heads")
@@ -202,7 +202,7 @@ def _views(value: SSAValue, rank: int, is_scaled: bool) -> Iterator[tuple[SSAVal
     """The tensors of which a factor of rank 3 or 4 is a view, the nearest first, times a factor."""
     scaled: list[tuple[SSAValue, SSAValue]] = []
     source, factor = value, 1.0
-    for _ in range(MOST if rank in (3, 4) else 0):
+    for _ in range(MAX_OPS_BETWEEN if rank in (3, 4) else 0):
         if is_scaled and (number := _number(source)) is not None:
             scaled.append((source, number[0]))
             source, factor = number[0], factor * number[1]
@@ -255,7 +255,7 @@ def joined_result(product: OnnxOp, query: Heads) -> tuple[Operation, tuple[int, 
     if rank == 3:
         view = View(((*view.axes[0], *view.axes[1]), *view.axes[2:]), view.offsets)
     found: tuple[Operation, tuple[int, ...]] | None = None
-    for _ in range(MOST):
+    for _ in range(MAX_OPS_BETWEEN):
         op = next(iter(value.uses)).operation if value.has_one_use() else None
         promise = promise_of(op, Rearranges)
         if (

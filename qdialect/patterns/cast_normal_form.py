@@ -103,7 +103,7 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
     return None
 
 
-MOST_BETWEEN = 100
+MAX_VISITED_VALUES = 100
 """Greatest number of values that `is_number` visits, so that a pass stays linear in the size of the graph."""
 
 
@@ -300,7 +300,7 @@ def is_number(value: SSAValue | None) -> bool:
             continue
         seen.add(one)
         promise = one.op.get_trait(Undefined)
-        if len(seen) > MOST_BETWEEN or (promise is not None and promise.for_some(one.op)):
+        if len(seen) > MAX_VISITED_VALUES or (promise is not None and promise.for_some(one.op)):
             return False
         ends = [block.last_op for region in one.op.regions for block in region.blocks]
         left += [*one.op.operands, *(v for end in ends if end is not None for v in end.operands)]

@@ -18,7 +18,7 @@ from qdialect.ir.build import read_as
 from qdialect.ir.insertion import discard
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import under, under_dequantize
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST, OLD_CLIP, are_alike
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, MAX_TESTED_VALUES, OLD_CLIP, are_alike
 from qdialect.reasons import NO_ROUND_TRIP, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
@@ -78,7 +78,11 @@ def settles(type: UniformType) -> bool:
     if type.round_trips:
         return True
     low, high = type.storage.low, type.storage.high
-    if type.blocks or not isinstance(type.expressed, Float16Type) or (high - low) * type.scales.size > MOST:
+    if (
+        type.blocks
+        or not isinstance(type.expressed, Float16Type)
+        or (high - low) * type.scales.size > MAX_TESTED_VALUES
+    ):
         return False
     stored = np.arange(low, high + 1)
     for scale, zero in zip(type.scales.reshape(-1), type.zero_points.reshape(-1), strict=True):

@@ -2,8 +2,8 @@
 Constant folding: ops that depend on constants and on types of values alone, evaluated by onnxruntime without
 optimization.
 
-Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`. A result whose
-size is not known before, as of NonZero, is computed of operands of at most `SMALL_RESULT`.
+Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `FREE_RESULT_BYTES`. A result
+whose size is not known before, as of NonZero, is computed of operands of at most `FREE_RESULT_BYTES`.
 """
 # Around the driver: constants take over the names of folded ops; no op that computes at run time changes.
 
@@ -58,11 +58,11 @@ from qdialect.rewriting.journal import is_kept, kept_because
 MAX_GROWTH = 2
 FLOAT_BYTES = 4
 """Bytes of an element that is dequantized, of which a byte or less is stored."""
-SMALL_RESULT = 1 << 16
+FREE_RESULT_BYTES = 1 << 16
 """Bytes."""
-SMALL_MODEL = 1 << 26
+FREE_GROWTH_BYTES = 1 << 26
 """Bytes that all results together may take in addition to `MAX_GROWTH` times the model's constants."""
-LONGEST_LIST = 1 << 16
+MAX_LIST_ELEMENTS = 1 << 16
 """Elements."""
 
 
@@ -120,7 +120,7 @@ def _is_written_copy(op: OnnxOp) -> bool:
 def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
     """
     True if an op that can be computed from constants may become one; `Blocked` if it must not. growth: bytes of the
-    results per byte of the operands, at most, where the results have more than `SMALL_RESULT`.
+    results per byte of the operands, at most, where the results have more than `FREE_RESULT_BYTES`.
     """
     if is_kept(op):
         return kept_because(op)
@@ -128,7 +128,7 @@ def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
     if any(s is None for s in sizes):
         return UNSIZED
     read = (o for k, o in enumerate(op.operands) if k not in type_alone(op))
-    limit = max(SMALL_RESULT, growth * sum(_bytes(o) or 0 for o in read))
+    limit = max(FREE_RESULT_BYTES, growth * sum(_bytes(o) or 0 for o in read))
     if sum(s or 0 for s in sizes) > limit:
         return Blocked("too-large", f"the result would take more than {limit} bytes")
     return True
@@ -142,7 +142,7 @@ def _long_list(op: OnnxOp) -> bool:
     if all(constant(o) is not None for o in op.operands):
         return False
     shapes = [static_shape(r) for r in op.results]
-    return any(shape is not None and len(shape) == 1 and shape[0] > LONGEST_LIST for shape in shapes)
+    return any(shape is not None and len(shape) == 1 and shape[0] > MAX_LIST_ELEMENTS for shape in shapes)
 
 
 def _renamed(op: OnnxOp) -> list[ConstantOp]:
@@ -298,7 +298,7 @@ class Computation:
     def _affords(self, op: OnnxOp) -> bool:
         """Take the results of `op` off the bytes that all results may have; True if they fit."""
         if self._budget is None:
-            self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
+            self._budget = FREE_GROWTH_BYTES + MAX_GROWTH * tensor_bytes(self._module)
         self._budget -= sum(_bytes(r) or 0 for r in op.results)
         return self._budget >= 0
 
@@ -307,7 +307,7 @@ class Computation:
         ops = self._made_of(op)
         tensors = dict.fromkeys(o for one in ops for o in one.operands if not _is_sequence(o))
         sizes = [_bytes(o) for o in tensors if o in self._known]
-        if any(size is None for size in sizes) or sum(size or 0 for size in sizes) > SMALL_RESULT:
+        if any(size is None for size in sizes) or sum(size or 0 for size in sizes) > FREE_RESULT_BYTES:
             return False
         self.compute([o for o in tensors if self.is_waiting(o)])
         if not all(
@@ -320,7 +320,7 @@ class Computation:
             values = session.evaluate(ops, op.results)
         except UserError:
             return False
-        if sum(value.data.nbytes for value in values.values()) > SMALL_RESULT:
+        if sum(value.data.nbytes for value in values.values()) > FREE_RESULT_BYTES:
             return False
         constants = [_of_sizes(values[r], r.type) for r in op.results]
         if any(one is None for one in constants):

@@ -21,7 +21,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked, Times
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.targets.pricing import IMAGE, WORTH, Costs, row_cost
+from qdialect.targets.pricing import IMAGE_RANK, MAX_TIME_RATIO, Costs, row_cost
 
 BEHIND, OF_IMAGES = "Behind", "OfImages"
 """Prefix of the keys of the costs of ops behind one of a name, and the suffix if its channels are in blocks."""
@@ -37,7 +37,7 @@ def part_of(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float, str] | None:
     value = op.operands[-1] if op.operands else None
     if value is None or not isinstance(value.owner, OnnxOp) or not value.has_one_use():
         return None
-    for kind in ("", OF_IMAGES) if rank_of(value) == IMAGE else ("",):
+    for kind in ("", OF_IMAGES) if rank_of(value) == IMAGE_RANK else ("",):
         table = costs.get(f"{BEHIND}{_name(value.owner)}{kind}", {})
         if _name(op) in table and set(op.operands) <= {value, value.owner.operands[0]}:
             return value.owner, table[_name(op)], kind
@@ -77,7 +77,7 @@ def faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> Times | None:
         sizes = None if kernel.rows is None else kernel.rows(op)
         if sizes is not None and {kernel.op_type, op.op_type} <= costs.keys():
             now, other = row_cost(costs, kernel.op_type, sizes), row_cost(costs, op.op_type, sizes)
-            return Times(other, now) if other < WORTH * now else None
+            return Times(other, now) if other < MAX_TIME_RATIO * now else None
     return None
 
 

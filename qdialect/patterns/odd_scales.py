@@ -28,7 +28,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
-MOST_BITS_WITH_ZERO_POINT = 16
+MAX_BITS_WITH_ZERO_POINT = 16
 """Widest storage that runtimes dequantize with a zero point other than 0."""
 
 
@@ -53,7 +53,7 @@ class PositiveScales(OnTrait[DequantizeForm]):
         )
         inputs, constants = [*op.inputs], [constant_op(new.stored, wish(op.operands[0])), scale]
         if new.zero_points is not None:
-            if of.storage.width > MOST_BITS_WITH_ZERO_POINT:
+            if of.storage.width > MAX_BITS_WITH_ZERO_POINT:
                 return
             constants.append(_zero_points(op, new.zero_points.reshape(scales.shape), stored.dtype))
         inputs[: len(constants)] = [one.results[0] for one in constants]
@@ -110,7 +110,7 @@ class TurnedPair(OnTrait[QuantizeForm]):
         )
         of = quantize_type(draft)
         discard([draft])
-        if isinstance(of, Blocked) or of.blocks or of.storage.width > MOST_BITS_WITH_ZERO_POINT:
+        if isinstance(of, Blocked) or of.blocks or of.storage.width > MAX_BITS_WITH_ZERO_POINT:
             return
         negative = scales.reshape(of.scales.shape) < 0
         turned = np.where(negative, of.storage.low + of.storage.high - of.zero_points, of.zero_points)

@@ -12,17 +12,17 @@ from qdialect.ir.build import constant_op
 from qdialect.ir.names import wish
 from qdialect.rewriting.driver import Rewriter
 
-HALF = 128
+SIGN_OFFSET = 128
 
 
 def signed(type: UniformType) -> UniformType | None:
     """The i8 type of the same real numbers; None if `type` is not u8."""
-    return None if type.storage.signed else _flipped(type, -HALF)
+    return None if type.storage.signed else _flipped(type, -SIGN_OFFSET)
 
 
 def unsigned(type: UniformType) -> UniformType | None:
     """The u8 type of the same real numbers; None if `type` is not i8."""
-    return _flipped(type, HALF) if type.storage.signed else None
+    return _flipped(type, SIGN_OFFSET) if type.storage.signed else None
 
 
 def _flipped(type: UniformType, by: int) -> UniformType | None:

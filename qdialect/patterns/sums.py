@@ -28,10 +28,10 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
+    MAX_TIME_RATIO,
     QUANTIZE,
     SIGNED,
     SUM,
-    WORTH,
     Costs,
     by_group,
     cost,
@@ -41,7 +41,7 @@ from qdialect.targets.pricing import (
 
 FLOAT = Float32Type()
 INT32 = BY_NUMPY["int32"].attribute
-SCALING = 3
+SCALING_OPS = 3
 """Number of elementwise ops that scale a sum: Cast, Mul, Add of a bias."""
 
 
@@ -152,10 +152,10 @@ def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
         return None
     shape = priced(geometry)
     elements = geometry.groups * shape.outputs * shape.pixels * shape.images
-    behind = elements * (costs[QUANTIZE]["read"] + SCALING * costs["Elementwise"]["Mul"])
+    behind = elements * (costs[QUANTIZE]["read"] + SCALING_OPS * costs["Elementwise"]["Mul"])
     now = min(cost(costs, kernel, by_group(shape)) for kernel in (SUM, SIGNED)) + behind
     times = now / quantized_cost(costs, shape)
-    if times * WORTH < 1:
+    if times * MAX_TIME_RATIO < 1:
         return None
     return Blocked(
         "slower-form",

@@ -45,7 +45,7 @@ FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
 PRECISION_OF_DIVISION = 23
 """The first opset whose QuantizeLinear divides in the type of its scale, or in that of an attribute `precision`."""
-MOST_FOLDED = 16
+MAX_FOLDED_OPS = 16
 """Greatest number of ops that `_of_constants` inspects."""
 
 
@@ -90,9 +90,9 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
 
 
 def _of_constants(values: Iterable[SSAValue]) -> bool:
-    """True if values depend on constants alone, through at most `MOST_FOLDED` ops, as exporters write them."""
+    """True if values depend on constants alone, through at most `MAX_FOLDED_OPS` ops, as exporters write them."""
     waiting = [value.owner for value in values]
-    for count in range(MOST_FOLDED):
+    for count in range(MAX_FOLDED_OPS):
         if count == len(waiting):
             return True
         op = waiting[count]

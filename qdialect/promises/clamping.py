@@ -24,7 +24,7 @@ from qdialect.reasons import Blocked
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as operands."""
 OLD_CLIP = Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
-MOST = 1 << 18
+MAX_TESTED_VALUES = 1 << 18
 """Greatest number of values that are tested, over all scales."""
 
 Range = tuple[npt.ArrayLike, npt.ArrayLike]
@@ -88,7 +88,7 @@ class Keeps(Promise):
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
         """True if the op is the identity on every real number that `type` expresses, at each of its scales."""
         count = type.storage.high - type.storage.low + 1
-        if count * type.scales.size > MOST or not type.round_trips:
+        if count * type.scales.size > MAX_TESTED_VALUES or not type.round_trips:
             return False
         stored = np.arange(type.storage.low, type.storage.high + 1)
         each = np.broadcast_to(stored, (type.scales.size, count))

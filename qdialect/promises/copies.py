@@ -24,7 +24,7 @@ from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.layout import diagonal_of, slices_of, training
 from qdialect.reasons import Blocked, answer
 
-MOST = 16
+MAX_FOLLOWED_OPS = 16
 """Greatest number of elementwise ops that are followed."""
 
 
@@ -137,7 +137,7 @@ def _where(op: OnnxOp) -> int | None:
 
 def _is_computed_from(value: SSAValue, source: SSAValue) -> bool:
     """True if elementwise ops on `source` and single numbers give `value`, so that both have one shape."""
-    for _ in range(MOST):
+    for _ in range(MAX_FOLLOWED_OPS):
         op = value.owner
         if value is source or not isinstance(op, OnnxOp) or op.get_trait(Elementwise) is None:
             break

@@ -30,9 +30,9 @@ from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked, required, unblocked
 
-WIDTHS = (8, 16, 32)
-MOST_BITS = WIDTHS[-1]
-MOST_OFF = 1e-2
+STORAGE_BITS = (8, 16, 32)
+MAX_BITS = STORAGE_BITS[-1]
+MAX_ZERO_POINT_DISTANCE = 1e-2
 """Greatest distance of a zero point from an integer, in steps: a range is written in float32."""
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "qonnx", "finn", "")
 """The domain of QONNX's operators, and those that exporters and converters wrote before."""
@@ -111,7 +111,7 @@ def number(value: SSAValue | None) -> float | None:
 
 def stored_bits(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
     """The storage of integers of `bits`; narrow: without the least one, or, without a sign, the greatest."""
-    width = next((w for w in WIDTHS if bits <= w), None)
+    width = next((w for w in STORAGE_BITS if bits <= w), None)
     if width is None or bits != int(bits) or bits < 1 + signed:
         return Blocked(
             "storage-type", f"no stored integer has {bits:g} bits{' with a sign' if signed else ''}"
@@ -175,12 +175,12 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     levels = op.int_attr("levels", 0)
     scale, zeros = folding.steps_of_range(least, greatest, levels)
     zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
-    known = 1 < levels <= 1 << WIDTHS[1] and bool(np.isfinite(zeros).all())
-    if not known or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
+    known = 1 < levels <= 1 << STORAGE_BITS[1] and bool(np.isfinite(zeros).all())
+    if not known or not (np.abs(zeros - zero_point) <= MAX_ZERO_POINT_DISTANCE).all():
         return Blocked(
             "unlike-a-cast", "0 lies between two steps of the range, or at different ones by channel"
         )
-    width = WIDTHS[0] if levels <= 1 << WIDTHS[0] else WIDTHS[1]
+    width = STORAGE_BITS[0] if levels <= 1 << STORAGE_BITS[0] else STORAGE_BITS[1]
     is_middle = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs
     signed = is_middle and levels - zero_point <= 1 << (width - 1)
     low = int(-zero_point) if signed else 0

@@ -18,7 +18,7 @@ from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked, answer
 
-FARTHEST = 64
+MAX_FOLLOWED_OPS = 64
 """Greatest number of ops above a value that are asked."""
 
 
@@ -34,7 +34,7 @@ def holds_integers(value: SSAValue) -> bool:
     while todo:
         read = todo.pop()
         operands = _of_integers(read)
-        if operands is None or len(seen) > FARTHEST:
+        if operands is None or len(seen) > MAX_FOLLOWED_OPS:
             return False
         todo += [one for one in operands if one not in seen]
         seen.update(operands)

@@ -189,16 +189,16 @@ def _softmax_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> 
     return not row or DYNAMIC in row or 1 / result > SOFTMAX_STEPS * prod(row)
 
 
-FAR = 2.0**12
+MAX_COUNTED_STEPS = 2.0**12
 """Steps of a result in one of its operands that kernels count, in float32 and int32, without losing any."""
 
 
 def _sum_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
-    return max(operands) > FAR * result
+    return max(operands) > MAX_COUNTED_STEPS * result
 
 
 def _product_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
-    return prod(operands) > FAR * result
+    return prod(operands) > MAX_COUNTED_STEPS * result
 
 
 def _mean_fails(op: OnnxOp, operands: Sequence[float], result: float) -> bool:

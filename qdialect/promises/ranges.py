@@ -22,9 +22,9 @@ Known = Callable[[SSAValue], Interval]
 """The interval of a value that is known so far."""
 ALL: Interval = (-np.inf, np.inf)
 NOT_NEGATIVE: Interval = (0.0, np.inf)
-MOST = 1 << 16
+MAX_EXAMINED_ELEMENTS = 1 << 16
 """Greatest number of elements of constants that are examined."""
-DEPTH = 24
+MAX_FOLLOWED_OPS = 24
 """Greatest number of ops that are followed."""
 
 
@@ -37,7 +37,7 @@ class Ranged(Promise):
 
 def range_of(value: SSAValue) -> Interval:
     """The interval in which the elements of a value lie; `ALL` if nothing is known."""
-    return _range(value, {}, DEPTH)
+    return _range(value, {}, MAX_FOLLOWED_OPS)
 
 
 def _range(value: SSAValue, found: dict[SSAValue, Interval], depth: int) -> Interval:
@@ -50,7 +50,7 @@ def _range(value: SSAValue, found: dict[SSAValue, Interval], depth: int) -> Inte
 def _derived(value: SSAValue, known: Known) -> Interval:
     array = real_constant(value)
     if array is not None:
-        is_small = 0 < array.size <= MOST and array.dtype.kind in "fiu"
+        is_small = 0 < array.size <= MAX_EXAMINED_ELEMENTS and array.dtype.kind in "fiu"
         return (float(array.min()), float(array.max())) if is_small and np.isfinite(array).all() else ALL
     op = value.op if isinstance(value, OpResult) else None
     if isinstance(op, DequantizeOp):

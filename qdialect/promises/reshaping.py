@@ -20,10 +20,10 @@ from qdialect.promises.base import Transfer
 from qdialect.promises.blocks import lost
 from qdialect.reasons import UNKNOWN_RANK, Blocked, answer, required, unblocked
 
-MOST_REPEATED = 4096
+MAX_REPEATED_SCALES = 4096
 """Most scales that are written where an axis was merged: each is some bytes of the file, read at every run."""
 REPEATED = Blocked(
-    "too-large", f"the merged axis would need more than {MOST_REPEATED} scales, most of them repeated"
+    "too-large", f"the merged axis would need more than {MAX_REPEATED_SCALES} scales, most of them repeated"
 )
 Sizes = Sequence[int]
 
@@ -65,7 +65,11 @@ def _entries(type: UniformType, steps: tuple[int, int], size: int) -> npt.NDArra
     whole = own * run
     if not whole or not other * size or (period > 1 and (whole % other or other * size % (whole * period))):
         return ALONG_AXIS
-    return REPEATED if size > max(count, MOST_REPEATED) else np.arange(size) * other // whole % period * run
+    return (
+        REPEATED
+        if size > max(count, MAX_REPEATED_SCALES)
+        else np.arange(size) * other // whole % period * run
+    )
 
 
 def _carried(type: UniformType, source: Sizes, target: Sizes) -> UniformType | Blocked:

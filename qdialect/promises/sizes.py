@@ -118,7 +118,7 @@ class Fills(Promise):
     number: Callable[[OnnxOp], float]
 
 
-MOST = 1 << 20
+MAX_EXAMINED_ELEMENTS = 1 << 20
 """Greatest number of elements of constants that are examined."""
 
 
@@ -133,7 +133,7 @@ def filled_with(value: SSAValue) -> float | None:
             return None
         value = op.operands[0]
     array = real_constant(value)
-    if array is None or not 0 < array.size <= MOST or array.dtype.kind not in "fiu":
+    if array is None or not 0 < array.size <= MAX_EXAMINED_ELEMENTS or array.dtype.kind not in "fiu":
         return None
     first = array.reshape(-1)[0]
     return float(first) if (array == first).all() else None

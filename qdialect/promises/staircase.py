@@ -30,7 +30,7 @@ from qdialect.promises.casts import RUN_TIME
 from qdialect.promises.fake_quantize import (
     COMPUTED_SIGNS,
     QONNX,
-    WIDTHS,
+    STORAGE_BITS,
     FakeQuantization,
     FakeQuantizes,
     number,
@@ -45,9 +45,9 @@ UNEQUAL = Blocked(
 )
 BETWEEN = Blocked("unlike-a-cast", "0 is not one of its results, or not of all channels")
 UNSIGNED = Blocked("storage-type", "whether the truncated integers have a sign is not known")
-MOST_STEPS = 1 << 16
+MAX_STEPS = 1 << 16
 """Greatest number of thresholds, or of levels, of one channel."""
-LEAST_SCALE, MOST_SCALE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+MIN_SCALE, MAX_SCALE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 """Scales that float32 holds in full precision; those of Trunc may be float64 constants."""
 
 
@@ -75,7 +75,7 @@ def _attribute_number(op: OnnxOp, *names: str) -> float | None:
 
 def _storage(low: int, high: int) -> Storage | Blocked:
     """The narrowest integers from low to high, around 0."""
-    for width in WIDTHS[:2]:
+    for width in STORAGE_BITS[:2]:
         least = -(1 << (width - 1)) if low < 0 else 0
         if least <= low <= 0 <= high < least + (1 << width) and low < high:
             return Storage.make(width, low < 0, low, high)
@@ -121,13 +121,13 @@ def _channel_axis(op: OnnxOp, shape: Sequence[int], channels: int) -> int | Bloc
 def _multi_threshold(op: OnnxOp) -> FakeQuantization | Blocked:
     thresholds = required(constant_array(op.input(1)), RUN_TIME)
     scale, bias = op.float_attr("out_scale", 1.0), op.float_attr("out_bias", 0.0)
-    if thresholds.ndim != 2 or not 0 < thresholds.shape[1] < MOST_STEPS or not thresholds.shape[0]:
+    if thresholds.ndim != 2 or not 0 < thresholds.shape[1] < MAX_STEPS or not thresholds.shape[0]:
         return Blocked("invalid-op", "its thresholds are not a row for each channel")
-    if not (LEAST_SCALE <= scale <= MOST_SCALE and np.isfinite(bias)):
+    if not (MIN_SCALE <= scale <= MAX_SCALE and np.isfinite(bias)):
         return SCALE_VALUE
     rows, zero = np.sort(thresholds.astype(np.float32), axis=1), -bias / scale
     rows = rows[:1] if (rows == rows[0]).all() else rows
-    if abs(zero) > MOST_STEPS:
+    if abs(zero) > MAX_STEPS:
         return BETWEEN
     low, count = -int(np.rint(zero)), rows.shape[1]
     if abs(low + zero) > 1e-5:
@@ -182,7 +182,7 @@ def _requant_shift(op: OnnxOp) -> FakeQuantization | Blocked:
         )
     if not (is_integral(mul) and is_integral(add) and divisor >= 1 and is_integral(np.asarray(divisor))):
         return Blocked("invalid-parameters", "mul, add or div is not an integer", "check the model")
-    if not mul.size or not add.size or not 1 < levels <= MOST_STEPS or levels != int(levels):
+    if not mul.size or not add.size or not 1 < levels <= MAX_STEPS or levels != int(levels):
         return Blocked("storage-type", f"no stored integer has {levels:g} levels")
     low = -(int(levels) // 2) if signed else 0
     shape = np.broadcast_shapes(mul.shape, add.shape)
@@ -237,7 +237,7 @@ def _trunc(op: OnnxOp) -> FakeQuantization | Blocked:
         return Blocked("unlike-a-cast", f"it rounds by {mode}", "truncate with rounding_mode FLOOR")
     if zero:
         return Blocked("invalid-parameters", f"its zero point {zero:g} is not truncated with the integers")
-    if not all(LEAST_SCALE <= one <= MOST_SCALE for one in (scale, result)):
+    if not all(MIN_SCALE <= one <= MAX_SCALE for one in (scale, result)):
         return SCALE_VALUE
     stated = _attribute_number(op, "signed")
     signed = required(_has_sign(op.operands[0]) if stated is None else bool(stated), UNSIGNED)

@@ -15,9 +15,9 @@ from qdialect.ir.values import static_shape
 from qdialect.promises.base import Promise
 from qdialect.reasons import Blocked
 
-FARTHEST = 1 << 12
+MAX_WINDOW_ATTRIBUTE = 1 << 12
 """Greatest stride, dilation or pad that rewrites consider."""
-LEAST = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
+MIN_WINDOW_ATTRIBUTES = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """The smallest value of each attribute of a window."""
 
 UNKNOWN_WEIGHT = Blocked("invalid-op", "the weight's shape is not known, or it has no spatial axis")
@@ -199,11 +199,11 @@ class Window(Promise):
         kernel, weight = self.kernel(op), static_shape(op.operands[1])
         if weight is None or not kernel or min(weight) < 1:
             return False
-        for name, least in LEAST.items():
+        for name, least in MIN_WINDOW_ATTRIBUTES.items():
             stated = op.ints_attr(name)
             count = len(kernel) * (2 if name == "pads" else 1)
             if stated is not None and not (
-                len(stated) == count and least <= min(stated) <= max(stated) <= FARTHEST
+                len(stated) == count and least <= min(stated) <= max(stated) <= MAX_WINDOW_ATTRIBUTE
             ):
                 return False
         groups = self.groups(op)

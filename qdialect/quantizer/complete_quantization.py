@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.compiler.keep_float import keep_in_float
 from qdialect.compiler.options import ImageOptions, Options
-from qdialect.compiler.pipeline import READY, phases
+from qdialect.compiler.pipeline import PHASES_BEFORE_CASTS, phases
 from qdialect.data.preprocessing import PLAIN, given, stated
 from qdialect.data.reading import Data, checked, feeds_of, load_data, paths_of
 from qdialect.data.record import Record
@@ -128,7 +128,7 @@ def _moved(module: ModuleOp, options: Options) -> ModuleOp:
     ready = module.clone()
     keep_in_float(ready, options.keep_float)
     lower_opsets(ready)
-    stages = [stage for phase in phases(options)[:READY] for stage in phase.stages]
+    stages = [stage for phase in phases(options)[:PHASES_BEFORE_CASTS] for stage in phase.stages]
     PassManager().run([stage.step for stage in stages], ready)
     return ready
 

@@ -27,7 +27,7 @@ from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, kept_because
 from qdialect.rewriting.records import Laid, around, record
 from qdialect.rewriting.remarks import remarks_of
 
-CASTS = (QuantizeOp, DequantizeOp, StorageCastOp)
+CAST_OPS = (QuantizeOp, DequantizeOp, StorageCastOp)
 REWRITES_PER_OP = 64
 """Cap on rewrites per operation of the module: beyond it, a pattern undoes another's work."""
 
@@ -210,7 +210,7 @@ def _as_said(type: Attribute, said: Attribute) -> Attribute:
 def _retype(value: SSAValue, said: Attribute) -> None:
     """Fill in sizes of `value`, and of all casts of it."""
     value = PlainRewriter.replace_value_with_new_type(value, _as_said(value.type, said))
-    for cast in [use.operation for use in value.uses if isinstance(use.operation, CASTS)]:
+    for cast in [use.operation for use in value.uses if isinstance(use.operation, CAST_OPS)]:
         _retype(cast.results[0], said)
 
 
@@ -224,7 +224,7 @@ def refresh_signatures(module: ModuleOp) -> None:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
             for place, said in zip(range(len(end.operands)), func.function_type.outputs, strict=False):
                 value = end.operands[place]  # a value that is returned twice is another by now
-                while isinstance(value.owner, CASTS):
+                while isinstance(value.owner, CAST_OPS):
                     value = value.owner.operands[0]
                 if _as_said(value.type, said) != value.type and isinstance(value, OpResult):
                     _retype(value, said)

@@ -23,7 +23,7 @@ from qdialect.reasons import Blocked
 KEEP_FLOAT = "qdialect.keep_float"
 """The attribute of an operation that no rewrite may change: `--keep-float`, or what `keep-half` marks."""
 KEPT = Blocked("kept-float", "--keep-float excludes it")
-HALF = Blocked(
+HALF_PRECISION = Blocked(
     "inexact-arithmetic",
     "whether onnxruntime rounds to half precision between two ops depends on these, so the op is not rewritten",
     "allow --exactness close",
@@ -44,7 +44,7 @@ def kept_because(op: Operation) -> Blocked:
     if isinstance(said, ArrayAttr):
         id_, message, fix = (one.data for one in said.data if isinstance(one, StringAttr))
         return replace(KEPT, id=id_, message=message, fix=fix)
-    return KEPT if isinstance(said, UnitAttr) else HALF
+    return KEPT if isinstance(said, UnitAttr) else HALF_PRECISION
 
 
 def keep(op: Operation, because: Blocked = KEPT) -> None:

@@ -35,7 +35,7 @@ from qdialect.reasons import ACTIVATION_PER_AXIS, SCALE_VALUE, Blocked
 from qdialect.targets import Target
 from qdialect.targets.reading import NOT_THERE, Reader
 
-BYTE, SUM_OF_TWO = 255, 2**15 - 1
+U8_MAX, INT16_MAX = 255, 2**15 - 1
 """The largest u8, and the largest int16, a sum of two products."""
 MOVED_TYPES = ("u8", "i8", "u16", "i16")
 """Storage types for which ops that move or select have integer kernels on some target."""
@@ -94,7 +94,7 @@ def in_float(op: OnnxOp, target: Target) -> Blocked | None:
     if linear is None or len(types) < 2 or types[0] is None or types[1] is None:
         return None
     x, w, name = types[0], types[1], target.name
-    if max(x.storage.width, w.storage.width) > BYTE.bit_length():
+    if max(x.storage.width, w.storage.width) > U8_MAX.bit_length():
         return Blocked("no-kernel", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
     if w.blocks and target.float_blocks:
         return Blocked(
@@ -247,7 +247,7 @@ def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
     if isinstance(w, UniformType) and w.axis is not None and w.axis != linear.weight_axis(op):
         yield WRONG_AXIS
     narrow = _dequantized(op.operands[1])
-    if isinstance(narrow, UniformType) and narrow.storage.width < BYTE.bit_length():
+    if isinstance(narrow, UniformType) and narrow.storage.width < U8_MAX.bit_length():
         if target.few_bits and op.op_type not in target.few_bits:
             yield Blocked(
                 "storage-type",
@@ -331,7 +331,7 @@ def _may_saturate(op: OnnxOp, operands: Sequence[SSAValue | None], name: str) ->
     if linear is None or weight is None or weight.dtype != np.int8 or weight.ndim == 0:
         return False  # u8 weights are widened first
     axis = linear.output_axis(op, weight.ndim)
-    return axis >= 0 and numerics.largest_pair_sum(weight, BYTE, axis) > SUM_OF_TWO
+    return axis >= 0 and numerics.largest_pair_sum(weight, U8_MAX, axis) > INT16_MAX
 
 
 def _is_weight_of_linear(op: OnnxOp) -> bool:

@@ -29,9 +29,9 @@ SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 SIGNED_PRODUCT = "MatMulIntegerSigned"
 """What MatMulInteger of i8 activations takes longer than that of u8."""
 
-IMAGE = 4
+IMAGE_RANK = 4
 """Rank of weights that are packed as float constants: blocked channels are for images only."""
-FEW_WEIGHTS = 4096
+MAX_FLOAT_WEIGHT_ELEMENTS = 4096
 """Greatest number of elements of a weight stored as float constant, 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
 """Kernels of QLinearConv: general, for 1x1 windows, and for symmetric weights."""
@@ -45,7 +45,7 @@ GROUPED, DEPTHWISE, DEPTHWISE_ALIGNED, VOLUME, GATHERED = (
 )
 """QLinearConv with groups, each priced as an image; depthwise, in general and for symmetric weights whose channels come
 in whole blocks; along three axes. Last, gathering a kernel's elements along one axis as channels of bytes (im2col)."""
-BLOCK = 8
+DEPTHWISE_BLOCK_CHANNELS = 8
 """Channels that the general depthwise kernel processes together; a remainder is processed one by one."""
 
 SPREADING = "ConvTranspose"
@@ -71,7 +71,7 @@ LIKE = {
 COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows", "cache")
 """Keys of cost tables that are no times."""
 
-WORTH = 0.85
+MAX_TIME_RATIO = 0.85
 """Greatest fraction of the time at which another form pays, given the accuracy of the fitted costs."""
 
 SOME_SIZE = 14
@@ -152,8 +152,8 @@ def float_cost(costs: Costs, shape: Convolution) -> float:
     Nanoseconds of a float convolution, not depthwise on images. Images are in blocks of channels, and results padded to
     whole ones; along three axes, and in groups along one, the kernel gathers its elements first.
     """
-    is_image = len(shape.kernel) == IMAGE - 2
-    gathers = shape.groups > 1 if len(shape.kernel) < IMAGE - 2 else not shape.is_pointwise
+    is_image = len(shape.kernel) == IMAGE_RANK - 2
+    gathers = shape.groups > 1 if len(shape.kernel) < IMAGE_RANK - 2 else not shape.is_pointwise
     if gathers and not is_image:
         return cost(costs, FLOAT, by_group(shape))
     if shape.groups > 1:
@@ -204,7 +204,7 @@ def row_terms(rows: Rows) -> dict[str, int]:
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
     """The kernels with a float result for a weight of that shape."""
-    packed = len(weight) == IMAGE and prod(weight) <= FEW_WEIGHTS
+    packed = len(weight) == IMAGE_RANK and prod(weight) <= MAX_FLOAT_WEIGHT_ELEMENTS
     return (FLOAT, PACKED, SUM, PRODUCT) if packed else (FLOAT, SUM, PRODUCT)
 
 
@@ -236,7 +236,7 @@ def quantized_cost(costs: Costs, shape: Convolution) -> float:
     if name == DEPTHWISE_ALIGNED:
         return cost(costs, name, by_block(shape))
     if name == DEPTHWISE:
-        remainder = shape.groups % BLOCK * prod(shape.kernel) * shape.pixels * shape.images
+        remainder = shape.groups % DEPTHWISE_BLOCK_CHANNELS * prod(shape.kernel) * shape.pixels * shape.images
         return cost(costs, name, by_block(shape)) + remainder * costs[name]["rest"]
     return cost(costs, name, by_group(shape))
 
@@ -274,7 +274,7 @@ def by_group(shape: Convolution) -> Convolution:
 
 def by_block(shape: Convolution) -> Convolution:
     """A depthwise convolution, counted as a dense one from one channel to as many as the whole blocks have."""
-    return shape._replace(outputs=shape.groups - shape.groups % BLOCK, groups=1)
+    return shape._replace(outputs=shape.groups - shape.groups % DEPTHWISE_BLOCK_CHANNELS, groups=1)
 
 
 def least_cost(costs: Costs, kernels: Sequence[str], shape: Convolution) -> float:

@@ -35,7 +35,7 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_dense import without_dense
-from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
+from qdialect.dialects.onnx_tensor import MAX_PRINTED_ELEMENTS, FileSlice, TensorData, print_payload
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError, did_you_mean
 from qdialect.text.signless import merge_pairs, signless_pair
@@ -99,7 +99,11 @@ class ModulePrinter(Printer):
 
     def print_tensor_payload(self, data: TensorData) -> None:
         """Print a constant's values, or a reference to them; called by the constant's attribute."""
-        if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
+        if (
+            isinstance(self.constants, WeightsFile)
+            and data.count > MAX_PRINTED_ELEMENTS
+            and data.strings is None
+        ):
             offset, length = self.constants.append(data)
             self.print_string_literal(self.constants.name)
             self.print_string(f"[{offset}, {length}]")

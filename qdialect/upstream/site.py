@@ -36,7 +36,7 @@ from qdialect.forms.geometry import TO_FIRST, TO_LAST
 from qdialect.ir.values import constant, normal_axis
 from qdialect.reasons import ACTIVATION_PER_AXIS, Blocked
 
-SMALL = 64
+MAX_MERGED_ELEMENTS = 64
 """Greatest number of elements of constants that are merged if equal."""
 DYNAMIC_SHAPE = Blocked(
     "open-size", "a size is not known", "state it: --batch N, or --sizes NAME=N for others"
@@ -136,7 +136,7 @@ class Site(ABC):
     def constant(self, array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> SSAValue:
         """A constant; equal small ones are merged."""
         values = np.asarray(array, dtype)
-        if values.size > SMALL:
+        if values.size > MAX_MERGED_ELEMENTS:
             return self.dense_constant(values)
         key = (values.tobytes(), values.dtype.name, values.shape)
         known = self._values.constants.get(key) or self._new.constants.get(key)

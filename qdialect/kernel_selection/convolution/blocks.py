@@ -25,7 +25,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
-from qdialect.targets.pricing import DEPTHWISE_ALIGNED, WORTH
+from qdialect.targets.pricing import DEPTHWISE_ALIGNED, MAX_TIME_RATIO
 
 TYPES = ["u8", "i8"]
 """The storage of activation and weight for which kernels are measured."""
@@ -66,7 +66,7 @@ class FillBlocks(OnTrait[Window]):
         if chain is None or block is None or chain.channels % block == 0:
             return None
         channels = -(-chain.channels // int(block)) * int(block)
-        if self._cost(chain.widened(channels)) < WORTH * self._cost(chain.specs):
+        if self._cost(chain.widened(channels)) < MAX_TIME_RATIO * self._cost(chain.specs):
             rewriter.replace(chain.ops[-1], _widened(chain, channels))
         return None
 

@@ -18,7 +18,13 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.casts import Parameters, stored
 from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import constant_array, known_array, rank_of, real_constant
-from qdialect.kernel_selection.convolution.step import OLD_SLICES, SLICES, TO_THE_END, ImageNodes, Spec
+from qdialect.kernel_selection.convolution.step import (
+    BYTE_SLICES_OPSET,
+    OLD_SLICES,
+    TO_THE_END,
+    ImageNodes,
+    Spec,
+)
 from qdialect.ops.generated import op_named
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import COMPUTED_BIAS, UNKNOWN_RANK, Blocked
@@ -79,7 +85,7 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
         return UNRESOLVED_PADS
     if bias is not None and real_constant(bias) is None:
         return COMPUTED_BIAS
-    if spec.opset < SLICES and not spec.geometry.is_pointwise:
+    if spec.opset < BYTE_SLICES_OPSET and not spec.geometry.is_pointwise:
         return OLD_SLICES
     if w is None or not target.has_kernel(PRODUCT, ["u8", w.storage.name], "f32"):
         return Blocked("no-kernel", f"{target.name} has no {PRODUCT} for this weight")

@@ -22,9 +22,9 @@ from qdialect.rewriting.matching import OnForm
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
+    MAX_TIME_RATIO,
     SOME_IMAGES,
     SOME_SIZE,
-    WORTH,
     Convolution,
     quantized_cost,
     quantized_kernel,
@@ -60,7 +60,7 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
         return None
 
     def _pays(self, op: OnnxOp, channels: int, kernel: tuple[int, ...]) -> bool:
-        """True if the convolution takes at most `WORTH` of the time of the op's own kernel."""
+        """True if the convolution takes at most `MAX_TIME_RATIO` of the time of the op's own kernel."""
         costs, promise = self._target.costs, op.get_trait(Kernels)
         if DEPTHWISE not in costs:
             return False
@@ -77,7 +77,7 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
         ]
         planes = images * channels
         now = row_cost(costs, own, Rows(planes * pixels, prod(kernel), planes * prod(operand)))
-        return quantized_cost(costs, shape) < WORTH * now
+        return quantized_cost(costs, shape) < MAX_TIME_RATIO * now
 
 
 def _is_measured(type: UniformType) -> bool:
@@ -86,7 +86,7 @@ def _is_measured(type: UniformType) -> bool:
 
 TYPES = ["u8", "i8"]
 """The storage of activation and weight for which kernels are measured."""
-LEAST = "rows"
+ROWS_KEY = "rows"
 """Key in the costs of the number of rows from which on the convolution is faster."""
 
 
@@ -103,7 +103,7 @@ class WriteAsPointwise(OnForm[AsPointwise], ForTarget):
             return None
         if not (x.is_per_tensor and y.is_per_tensor and isinstance(x.expressed, Float32Type)):
             return None
-        least = costs.get(form.kernel, {}).get(LEAST)
+        least = costs.get(form.kernel, {}).get(ROWS_KEY)
         rows, outputs = form.rows(op), linear.output_channels(op)
         if least is None or outputs is None:
             return None

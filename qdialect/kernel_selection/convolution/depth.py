@@ -23,9 +23,9 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.kernel_selection.convolution.columns import gathered
 from qdialect.kernel_selection.convolution.step import (
-    MOVES,
+    ASSUMED_MOVES_NS,
+    BYTE_SLICES_OPSET,
     OLD_SLICES,
-    SLICES,
     UNKNOWN_CHANNELS,
     ConvolutionStep,
     ImageNodes,
@@ -35,7 +35,7 @@ from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import GATHERED, SOME_SIZE, VOLUME, Convolution, Costs, cost
 
-DEEPEST = 32
+MAX_SLICES = 32
 """Greatest number of slices that become channels: each is a node."""
 
 
@@ -101,7 +101,7 @@ def _rows(spec: Spec) -> JoinAxes:
     )
     known = (g.sizes[0], g.sizes[2], g.results[0], g.results[2])
     blocked = _guard(g, known, (g.images, g.results[1]))
-    return JoinAxes(spec.of(after), saves=2 * MOVES, blocked=blocked, before=g, rows=True)
+    return JoinAxes(spec.of(after), saves=2 * ASSUMED_MOVES_NS, blocked=blocked, before=g, rows=True)
 
 
 def _slices(spec: Spec, costs: Costs) -> JoinAxes:
@@ -124,11 +124,11 @@ def _slices(spec: Spec, costs: Costs) -> JoinAxes:
         columns = Convolution(g.inputs * g.groups, 0, (depth,), g.strides[:1], pixels, True, spec.images)
         taken = cost(costs, GATHERED, columns)
     blocked = _guard(g, (*g.sizes[1:], *g.results[1:]), (g.images, g.results[0]))
-    if depth > DEEPEST:
-        blocked = Blocked("window-form", f"more than {DEEPEST} slices would be concatenated")
-    elif blocked is None and spec.opset < SLICES:
+    if depth > MAX_SLICES:
+        blocked = Blocked("window-form", f"more than {MAX_SLICES} slices would be concatenated")
+    elif blocked is None and spec.opset < BYTE_SLICES_OPSET:
         blocked = OLD_SLICES
-    return JoinAxes(spec.of(after, images), cost=taken, saves=2 * MOVES, blocked=blocked, before=g)
+    return JoinAxes(spec.of(after, images), cost=taken, saves=2 * ASSUMED_MOVES_NS, blocked=blocked, before=g)
 
 
 def _guard(g: Geometry, known: tuple[int, ...], joined: tuple[int, ...]) -> Blocked | None:

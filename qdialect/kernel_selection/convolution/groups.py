@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.kernel_selection.convolution.step import MOVES, ConvolutionStep, Spec
+from qdialect.kernel_selection.convolution.step import ASSUMED_MOVES_NS, ConvolutionStep, Spec
 from qdialect.targets.pricing import GROUPED, Costs
 
-LARGEST = 1 << 18
+MAX_WEIGHT_ELEMENTS = 1 << 18
 """Greatest number of elements of a weight with its zeros: 256 KiB."""
 
 
@@ -50,14 +50,16 @@ class MergeGroups(ConvolutionStep):
 
 
 def merged_groups(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionStep]:
-    """A step for each number of groups that can be merged within `LARGEST`."""
+    """A step for each number of groups that can be merged within `MAX_WEIGHT_ELEMENTS`."""
     g = spec.geometry
     if spec.is_float or GROUPED not in costs or g.groups == 1:
         return
-    most = LARGEST // (g.outputs * g.groups * g.inputs * prod(g.kernel))
+    most = MAX_WEIGHT_ELEMENTS // (g.outputs * g.groups * g.inputs * prod(g.kernel))
     for merged in range(2, min(g.groups, most) + 1):
         if g.groups % merged == 0:
             wider = replace(
                 g, inputs=g.inputs * merged, outputs=g.outputs * merged, groups=g.groups // merged
             )
-            yield MergeGroups(spec.of(wider), saves=MOVES, size=(merged,), groups=g.groups, merged=merged)
+            yield MergeGroups(
+                spec.of(wider), saves=ASSUMED_MOVES_NS, size=(merged,), groups=g.groups, merged=merged
+            )

@@ -20,7 +20,7 @@ from qdialect.promises.layout import Permutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import Reading, reading
 from qdialect.promises.window import Window
-from qdialect.targets.pricing import IMAGE
+from qdialect.targets.pricing import IMAGE_RANK
 
 
 def _runs_channels_last(op: object) -> bool:
@@ -77,7 +77,7 @@ def is_lowered_convolution(op: Operation) -> bool:
 def is_float_convolution(op: Operation) -> bool:
     """True for a convolution of images in float."""
     linear = isinstance(op, OnnxOp) and op.has_trait(Window) and op.has_trait(Linear)
-    return linear and rank_of(op.operands[0]) == IMAGE and is_float32(op.operands[0])
+    return linear and rank_of(op.operands[0]) == IMAGE_RANK and is_float32(op.operands[0])
 
 
 def is_between(op: Operation, kernels: Callable[[Operation], bool]) -> bool:
@@ -120,7 +120,7 @@ def _keeps_layout(op: Operation) -> bool:
     if isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp):
         return True
     computes = _computes(op)
-    if computes is None or rank_of(op.results[0]) != IMAGE:
+    if computes is None or rank_of(op.results[0]) != IMAGE_RANK:
         return False
     moves = computes.has_trait(Commutes) and not computes.has_trait(Permutes)
     return moves or computes.has_trait(Elementwise)

@@ -24,8 +24,8 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.kernel_selection.convolution.step import (
-    MOVES,
-    SLICES,
+    ASSUMED_MOVES_NS,
+    BYTE_SLICES_OPSET,
     TO_THE_END,
     ConvolutionStep,
     ImageNodes,
@@ -37,9 +37,9 @@ from qdialect.targets.pricing import SOME_SIZE, SPREADING, Convolution, Costs, b
 
 LARGEST_WINDOW = 1 << 16
 """Greatest product of kernel size, stride and pads along an axis that is considered."""
-SHORT = 128
+MAX_SLICED_BYTES = 128
 """Greatest number of bytes of a run that Slices move faster than a Transpose: 32 in half the time, 256 slower."""
-VALUE = 4
+FLOAT_BYTES = 4
 """Bytes of a float."""
 
 
@@ -150,7 +150,8 @@ class SpreadPhases(ConvolutionStep):
         """(N, H, W, by * run) with each row as `by` rows of runs, one after another."""
         batch, height, width, _ = known_shape(last.type)
         wide = DYNAMIC if width == DYNAMIC else width * by
-        if run * (VALUE if self.after.is_float else 1) <= SHORT and self.after.opset >= SLICES:
+        run_bytes = run * (FLOAT_BYTES if self.after.is_float else 1)
+        if run_bytes <= MAX_SLICED_BYTES and self.after.opset >= BYTE_SLICES_OPSET:
             parts: list[SSAValue] = []
             for at in range(0, by * run, run):
                 bounds = [nodes.ints([value], "part") for value in (at, at + run, 3)]
@@ -183,15 +184,17 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Convoluti
         result = axis.sizes(size)[1]
         if DYNAMIC not in (result, stated) and result != stated:
             return OTHER_SHAPE
-    if any(axis.first or axis.last for axis in along) and spec.opset < SLICES:
-        return Blocked("opset", f"Slice takes computed bounds of bytes from opset {SLICES} on")
+    if any(axis.first or axis.last for axis in along) and spec.opset < BYTE_SLICES_OPSET:
+        return Blocked("opset", f"Slice takes computed bounds of bytes from opset {BYTE_SLICES_OPSET} on")
     after, times = _spread(spec, along), prod(g.strides)
     moves = (times > 1) + any(axis.first or axis.last for axis in along)
     by_value = costs[SPREADING]["move_float" if spec.is_float else "move_byte"]
     taken = _written(after) * moves * by_value
     if g.groups > 1:
         taken += _read(after) * by_value
-    return SpreadPhases(after, cost=taken, saves=2 * MOVES, copies=times, along=along, groups=g.groups)
+    return SpreadPhases(
+        after, cost=taken, saves=2 * ASSUMED_MOVES_NS, copies=times, along=along, groups=g.groups
+    )
 
 
 def spreading_cost(spec: Spec, step: ConvolutionStep, costs: Costs) -> float:

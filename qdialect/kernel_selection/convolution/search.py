@@ -3,9 +3,9 @@ Search for the combination of convolution forms of least cost on the target.
 
 A plan is a sequence of steps: groups merged, axes joined, the row packed, in any order and until none pays, so that no
 step pays for what a plan leaves. Each step leaves fewer groups, axes or pixels of a row. A step pays if the best plan
-behind it takes at most `WORTH` of the convolution's time without it, and saves the step's overhead that the costs do
-not model. Of the plans that pay, the cheapest is chosen; one that takes a step twice has to be cheaper by the doubt of
-the fitted costs.
+behind it takes at most `MAX_TIME_RATIO` of the convolution's time without it, and saves the step's overhead that the
+costs do not model. Of the plans that pay, the cheapest is chosen; one that takes a step twice has to be cheaper by the
+doubt of the fitted costs.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from qdialect.kernel_selection.convolution.width import packed_widths
 from qdialect.reasons import Blocked, Times
 from qdialect.targets.pricing import (
     FLOAT,
+    MAX_TIME_RATIO,
     PACKED,
     PRODUCT,
     SPREADING,
-    WORTH,
     Costs,
     cost,
     float_kernels,
@@ -128,7 +128,7 @@ class Search:
                     continue
                 behind = self._best(step.after, moves + step.moves, blocked)
                 taken, plan = step.cost + behind.cost, (step, *behind.steps)
-                doubtful = taken / WORTH if len(set(map(type, plan))) < len(plan) else taken
+                doubtful = taken / MAX_TIME_RATIO if len(set(map(type, plan))) < len(plan) else taken
                 if taken < most(now, step.saves) and doubtful < rank * _doubt(best, step):
                     best, rank = Plan(taken, plan), doubtful
                 elif taken < min(rejected.cost, MENTIONED * now):
@@ -142,17 +142,17 @@ def _doubt(best: Plan, step: ConvolutionStep) -> float:
     shapes.
     """
     joined = best.steps and best.steps[-1].after.geometry.axes < step.after.geometry.axes
-    return WORTH if joined or (best.steps and step.unusual) else 1.0
+    return MAX_TIME_RATIO if joined or (best.steps and step.unusual) else 1.0
 
 
 def float_kernel(spec: Spec, costs: Costs) -> tuple[str, Times]:
     """
-    The kernel for a float result: an integer kernel, unless the float kernel takes at most `WORTH` of its time; and the
-    times of both.
+    The kernel for a float result: an integer kernel, unless the float one takes at most `MAX_TIME_RATIO` of its
+    time; and the times of both.
     """
     floats = [priced for priced in _float_costs(spec, costs) if priced[0] in (FLOAT, PACKED)]
     integers = [priced for priced in _float_costs(spec, costs) if priced not in floats]
     integer, least = min(integers, key=itemgetter(1))
     in_float, other = min(floats, key=itemgetter(1), default=(integer, least))
     batch = spec.images if spec.geometry.images == DYNAMIC else 1
-    return in_float if other < WORTH * least else integer, Times(other, least, batch)
+    return in_float if other < MAX_TIME_RATIO * least else integer, Times(other, least, batch)

@@ -14,13 +14,13 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.forms.nodes import Nodes
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import FLOAT, PACKED, PRODUCT, SUM, WORTH, Convolution, priced
+from qdialect.targets.pricing import FLOAT, MAX_TIME_RATIO, PACKED, PRODUCT, SUM, Convolution, priced
 
-MOVES = 1500
+ASSUMED_MOVES_NS = 1500
 """Nanoseconds assumed for Transposes and Reshapes before a convolution, and as many after it."""
-SLICES = 11
+BYTE_SLICES_OPSET = 11
 """The first opset in which Slice and Pad take 8-bit elements, and bounds as operands."""
-OLD_SLICES = Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
+OLD_SLICES = Blocked("opset", f"Slice and Pad take computed bounds from opset {BYTE_SLICES_OPSET} on")
 TO_THE_END = 2**63 - 1
 
 UNKNOWN_CHANNELS = Blocked(
@@ -30,7 +30,7 @@ UNKNOWN_CHANNELS = Blocked(
 
 def most(now: float, saves: float) -> float:
     """Cost in nanoseconds at which another form pays, for a convolution that costs `now`."""
-    return min(WORTH * now, now - saves)
+    return min(MAX_TIME_RATIO * now, now - saves)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Spec:
     @property
     def can_be_product(self) -> bool:
         """True if a float result may come from a matrix product of gathered elements."""
-        return PRODUCT in self.kernels and (self.opset >= SLICES or self.geometry.is_pointwise)
+        return PRODUCT in self.kernels and (self.opset >= BYTE_SLICES_OPSET or self.geometry.is_pointwise)
 
     @property
     def priced(self) -> Convolution:

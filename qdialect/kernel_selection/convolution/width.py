@@ -25,7 +25,7 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.kernel_selection.convolution.step import (
-    MOVES,
+    ASSUMED_MOVES_NS,
     UNKNOWN_CHANNELS,
     ConvolutionStep,
     ImageNodes,
@@ -48,7 +48,7 @@ from qdialect.targets.pricing import (
     quantized_kernel,
 )
 
-MOST = 16
+MAX_PACKED_PIXELS = 16
 """Greatest number of pixels that are packed into one."""
 
 
@@ -88,11 +88,11 @@ def row_of(geometry: Geometry) -> Row:
 
 def packings(row: Row) -> Iterator[Packing]:
     """The packings that a row allows, without the trivial one."""
-    for outputs in range(1, min(row.result, MOST) + 1):
+    for outputs in range(1, min(row.result, MAX_PACKED_PIXELS) + 1):
         if row.result % outputs:
             continue
         step = row.stride * outputs
-        for inputs in range(1, min(step, MOST) + 1):
+        for inputs in range(1, min(step, MAX_PACKED_PIXELS) + 1):
             if step % inputs or row.width % inputs or inputs * outputs == 1:
                 continue
             first = -row.before // inputs
@@ -158,7 +158,7 @@ def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionS
         kernels = (ALIGNED,)  # as is every packing of it
     elif not spec.is_float and g.axes > 2:
         kernels = (POINTWISE, VOLUME)
-    saves = MOVES if g.inputs == 1 else 2 * MOVES  # one channel: both layouts are equal
+    saves = ASSUMED_MOVES_NS if g.inputs == 1 else 2 * ASSUMED_MOVES_NS  # one channel: both layouts are equal
     if least_cost(costs, kernels, plain) > most(now, saves):
         return
     blocked = _guard(g)

@@ -28,11 +28,11 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.promises.work import SumsProducts, sizes
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
-    IMAGE,
+    IMAGE_RANK,
+    MAX_TIME_RATIO,
     PRODUCT,
     SPREADING,
     SUM,
-    WORTH,
     Convolution,
     best_cost,
     cheapest,
@@ -244,13 +244,13 @@ class Costing:
         What that saves is counted with the doubt of the fitted costs, as there.
         """
         one = Spec(geometry, 1 if geometry.images == DYNAMIC else geometry.images, True, False, opset)
-        gain = self._search.best(one).cost / (WORTH * kernel_cost(one, self._costs))
+        gain = self._search.best(one).cost / (MAX_TIME_RATIO * kernel_cost(one, self._costs))
         return min(best_cost(self._costs, shape), gain * quantized_cost(self._costs, shape))
 
     def _transposed(self, op: OnnxOp, weight: tuple[int, ...]) -> Expected:
         """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
         read, written, ones = *map(self._elements, (op.operands[0], op.results[0])), (1,) * (len(weight) - 2)
-        if op.int_attr("group", 1) != 1 or len(weight) > IMAGE:
+        if op.int_attr("group", 1) != 1 or len(weight) > IMAGE_RANK:
             return FLOAT_ONLY
         pixels, strides = max(read // max(weight[0], 1), 1), op.ints_attr("strides") or ones
         spread = Convolution(weight[0], prod(weight[1:]), ones, ones, pixels, True)
@@ -320,11 +320,11 @@ def _in_one(costs: Expected, whole: OnnxOp, fused: float) -> Expected:
 
 
 def _cast(value: SSAValue, count: int, each: float, costs: Mapping[str, float]) -> float:
-    if rank_of(value) != IMAGE and not _is_convolved(value):
+    if rank_of(value) != IMAGE_RANK and not _is_convolved(value):
         return costs["call"] + count * each
     # Channels are last for integers; for float they are first, of images that float ops compute and read in blocks.
     read = any(not use.operation.has_trait(IsTerminator) for use in value.uses)
-    in_blocks = rank_of(value) == IMAGE and read and not isinstance(value, BlockArgument)
+    in_blocks = rank_of(value) == IMAGE_RANK and read and not isinstance(value, BlockArgument)
     moved = costs["channels_last"] + (costs["reorder"] if in_blocks else 0.0)
     return 3 * costs["call"] + count * (each + moved)
 

@@ -19,7 +19,7 @@ from qdialect.runtimes.onnxruntime.biases import biased
 from qdialect.runtimes.onnxruntime.casts import brought_dequantize, has_scales, is_alike, is_bytes, quantizes
 from qdialect.targets import Target
 
-BYTES = BY_NUMPY["int8"].attribute, BY_NUMPY["uint8"].attribute
+BYTE_ELEMENTS = BY_NUMPY["int8"].attribute, BY_NUMPY["uint8"].attribute
 I32 = BY_NUMPY["int32"].attribute
 
 
@@ -141,7 +141,7 @@ def captured_weight(op: OnnxOp, session: Target) -> int | None:
     if cast is None or cast.parent is not op.parent or not _captures(cast):
         return None
     activation = brought_dequantize(op.operands[0], session)
-    is_integer = activation is not None and element_of(activation.operands[0].type) in BYTES
+    is_integer = activation is not None and element_of(activation.operands[0].type) in BYTE_ELEMENTS
     is_quantized = any(quantizes(use.operation) for use in op.results[0].uses)
     return 1 if not is_quantized and (not is_integer or cast.int_attr("block_size", 0)) else None
 

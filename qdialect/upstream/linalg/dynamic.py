@@ -16,13 +16,13 @@ from qdialect.reasons import Blocked
 from qdialect.upstream.linalg.reductions import folding, larger, reduced, smaller
 from qdialect.upstream.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 
-STEPS = 255.0
+U8_STEPS = 255.0
 """Number of steps of u8."""
 
 
 def _byte(body: Body, steps: SSAValue, zero: SSAValue | None) -> SSAValue:
     """saturate(rint(steps) + zero) as u8; zero: f32, a whole number."""
-    low, high = body.number(0, f32), body.number(STEPS, f32)
+    low, high = body.number(0, f32), body.number(U8_STEPS, f32)
     whole = body.do(math.RoundEvenOp(steps))
     moved = whole if zero is None else body.do(arith.AddfOp(whole, zero))
     inside = body.do(arith.MinnumfOp(body.do(arith.MaxnumfOp(moved, low)), high))
@@ -42,7 +42,7 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
     high = reduced(site, x, axes, f32, 0, folding(larger))
 
     def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        size = body.do(arith.DivfOp(body.do(arith.SubfOp(args[1], args[0])), body.number(STEPS, f32)))
+        size = body.do(arith.DivfOp(body.do(arith.SubfOp(args[1], args[0])), body.number(U8_STEPS, f32)))
         flat = body.do(arith.CmpfOp(args[1], args[0], "oeq"))
         return body.do(arith.SelectOp(flat, body.number(1, f32), size))
 

@@ -17,7 +17,15 @@ from qdialect.forms.geometry import COMPUTED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import Array
 from qdialect.reasons import Blocked, required
-from qdialect.upstream.linalg.reductions import LEAST, added, folding, larger, reduced, stored_in, types_of
+from qdialect.upstream.linalg.reductions import (
+    LOWEST_FLOAT32,
+    added,
+    folding,
+    larger,
+    reduced,
+    stored_in,
+    types_of,
+)
 from qdialect.upstream.linalg.scalars import dequantized, quantized
 from qdialect.upstream.linalg.site import Body, LinalgForm, LinalgSite, Operand, by_op, loop, loops
 from qdialect.upstream.linalg.sums import stored_element
@@ -49,7 +57,7 @@ def _softmax(op: OnnxOp, site: LinalgSite) -> None:
     types = types_of(op)
     x = _real(site, op.operands[0], types.x)
     axis = [normal_axis(op.int_attr("axis", -1), len(known_shape(x.type)))]
-    top = reduced(site, x, axis, f32, LEAST, folding(larger))
+    top = reduced(site, x, axis, f32, LOWEST_FLOAT32, folding(larger))
     less = _with_rows(site, x, top, axis, arith.SubfOp)
     grown = site.each([less], f32, by_op(math.ExpOp))
     total = reduced(site, grown, axis, f32, 0, folding(added))

@@ -24,8 +24,8 @@ from qdialect.upstream.linalg.site import Body, Compute, LinalgForm, LinalgSite,
 from qdialect.upstream.linalg.sums import stored_element
 from qdialect.upstream.site import COMPARED_TYPE, per_tensor
 
-LEAST = float(np.finfo(np.float32).min)
-FAR = 1 << 62
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+PAST_ALL_INDICES = 1 << 62
 """An index greater than any of a tensor."""
 Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
@@ -146,7 +146,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         return Blocked("equal-elements", "MaxPool returns column-major indices")
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
-    least = LEAST if types.x is None else types.x.storage.low
+    least = LOWEST_FLOAT32 if types.x is None else types.x.storage.low
     out, last = _pooled(op, site, window, least, folding(larger), (stored_element(op.operands[0]), least))
     site.give(op.results[0], out, last=last)
     if len(op.results) > 1:
@@ -181,11 +181,11 @@ def _indices(
             arith.CmpfOp(args[0], args[2], "oeq") if types_are_float else arith.CmpiOp(args[0], args[2], "eq")
         )
         chosen = body.do(arith.AndIOp(inside, body.do(equal)))
-        far = body.number(FAR, i64)
+        far = body.number(PAST_ALL_INDICES, i64)
         return body.do(arith.MinSIOp(args[-1], body.do(arith.SelectOp(chosen, at, far))))
 
     types_are_float = isinstance(known_element(largest.type), Float32Type)
-    result, _ = _pooled(op, site, window, filling, step, (i64, FAR), largest)
+    result, _ = _pooled(op, site, window, filling, step, (i64, PAST_ALL_INDICES), largest)
     return result
 
 
@@ -283,9 +283,9 @@ REDUCING_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "GlobalAveragePool"): LinalgForm(partial(_mean, True)),
     ("", "ReduceMean"): LinalgForm(partial(_mean, True)),
     ("", "ReduceSum"): LinalgForm(partial(_mean, False)),
-    ("", "ReduceMax"): LinalgForm(partial(_folded, larger, LEAST)),
-    ("", "GlobalMaxPool"): LinalgForm(partial(_folded, larger, LEAST)),
-    ("", "ReduceMin"): LinalgForm(partial(_folded, smaller, -LEAST)),
+    ("", "ReduceMax"): LinalgForm(partial(_folded, larger, LOWEST_FLOAT32)),
+    ("", "GlobalMaxPool"): LinalgForm(partial(_folded, larger, LOWEST_FLOAT32)),
+    ("", "ReduceMin"): LinalgForm(partial(_folded, smaller, -LOWEST_FLOAT32)),
     ("", "ReduceL1"): LinalgForm(partial(_norm, _op(math.AbsFOp), _plain)),
     ("", "ReduceL2"): LinalgForm(partial(_norm, _square, _op(math.SqrtOp))),
     ("", "ReduceSumSquare"): LinalgForm(partial(_norm, _square, _plain)),

@@ -31,7 +31,7 @@ from qdialect.upstream.linalg.sums import (
     start,
 )
 
-IMAGE = 4
+IMAGE_RANK = 4
 """The rank of images, whose channels go last."""
 NEGATIVE_PADS = Blocked("pad-form", "negative pads leave windows without a pixel")
 
@@ -163,7 +163,7 @@ def _with_pads(
 def _convolution(op: OnnxOp, site: LinalgSite) -> None:
     (geometry, pads), integer = _geometry(op), is_integer(op)
     weight = unblocked(_weight(op, site, 0))
-    last = weight.ndim == IMAGE
+    last = weight.ndim == IMAGE_RANK
     x = unblocked(factor(site, op.operands[0], integer=integer, last=last))
     x = _with_pads(site, x, pads, _padding(op), last=last)
     result = unblocked(slid(op, site, x, split_weight(weight, geometry), geometry, last=last))
@@ -187,7 +187,7 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     pads = [(r - a, r - b) for r, (a, b) in zip(reach, _dropped(g), strict=True)]
     if min(map(min, pads)) < 0:
         return NEGATIVE_PADS
-    last = weight.ndim == IMAGE
+    last = weight.ndim == IMAGE_RANK
     x = unblocked(factor(site, op.operands[0], integer=integer, last=last))
     spread = [(s - 1) * t + 1 + sum(p) for s, t, p in zip(g.sizes, g.strides, pads, strict=True)]
     lows, steps = [low for low, _ in pads], list(g.strides)
@@ -211,7 +211,7 @@ def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     above = np.int16(0) if zero is None else constant_array(zero)
     if weight is None or above is None:
         return COMPUTED_WEIGHT
-    last = weight.ndim == IMAGE
+    last = weight.ndim == IMAGE_RANK
     zeros = above.astype(np.int16).reshape(-1, *[1] * (weight.ndim - 1))
     centred = narrow(weight.astype(np.int16) - zeros)
     x = above_zero(site, op.operands[0], op.input(2), last=last)

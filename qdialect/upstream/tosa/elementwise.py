@@ -39,9 +39,9 @@ from qdialect.upstream.tosa.site import (
 
 Bounds = Callable[[OnnxOp, UniformType], "tuple[int, int] | Blocked"]
 """Maps an op and its result's type to the least and greatest stored integer of the clamp."""
-FINEST = 20
+MAX_FRACTION_BITS = 20
 """Greatest number of fraction bits k: sums of 255 steps stay well within 32 bits."""
-REACH = 255
+MAX_STORED_DISTANCE = 255
 """Greatest |q - zero_point| of i8."""
 COARSE = Blocked("mixed-scales", "an operand's scale is too far above the result's for sums in 32 bits")
 
@@ -107,7 +107,7 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
         real = constant_array(value) if quantized_of(value.type) is None else None
         if real is not None and real.dtype == np.float32 and np.isfinite(real).all():
             steps = real.astype(np.float64) / float(y.scale)
-            terms.append(Term(float(np.abs(steps).max(initial=0.0)) / REACH, None, steps))
+            terms.append(Term(float(np.abs(steps).max(initial=0.0)) / MAX_STORED_DISTANCE, None, steps))
             continue
         type = unblocked(activation(value))
         terms.append(Term(float(np.float32(type.scale) / np.float32(y.scale)), type, np.zeros(())))
@@ -118,7 +118,7 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
 
 def _bits_below(factor: float, count: int = 1) -> int | Blocked:
     """Number of fraction bits k that 32 bits allow to a sum of `count` terms, of i8 times `factor` at most."""
-    bits = FINEST - max(0, int(np.frexp(factor)[1])) - max(0, (count - 1).bit_length() - 2)
+    bits = MAX_FRACTION_BITS - max(0, int(np.frexp(factor)[1])) - max(0, (count - 1).bit_length() - 2)
     return COARSE if bits < 1 else bits
 
 
@@ -200,10 +200,12 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
             return _scaled(op, site, 1 - place, real)
     a, b, y = activations(*op.operands, op.results[0])
     ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
-    unblocked(takes(ratio, REACH * REACH))
+    unblocked(takes(ratio, MAX_STORED_DISTANCE * MAX_STORED_DISTANCE))
     pair = Operands(op, site, op.operands)
     wide = [pair.wide(k, type, 1.0) for k, type in enumerate((a, b))]
-    result = site.requantized_sum(site.product(wide[0], wide[1]), ratio, y, REACH * REACH)
+    result = site.requantized_sum(
+        site.product(wide[0], wide[1]), ratio, y, MAX_STORED_DISTANCE * MAX_STORED_DISTANCE
+    )
     site.give(op.results[0], result, last=pair.last)
     return None
 
@@ -212,7 +214,7 @@ def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
     """A clamp of the result's stored integers."""
     x, y = activations(op.operands[0], op.results[0])
     ends = unblocked(bounds(op, y))
-    unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
+    unblocked(takes(np.float32(x.scale) / np.float32(y.scale), MAX_STORED_DISTANCE))
     tensor, last = site.in_own_layout(op.operands[0])
     value = site.requantized(tensor, x, y)
     low, high = max(ends[0], y.storage.low), min(ends[1], y.storage.high)

@@ -20,7 +20,7 @@ from qdialect.ir.values import constant_array
 from qdialect.reasons import Blocked, unblocked
 from qdialect.upstream import tosa_dialect as tosa
 from qdialect.upstream.site import OTHER_TYPE
-from qdialect.upstream.tosa.elementwise import REACH
+from qdialect.upstream.tosa.elementwise import MAX_STORED_DISTANCE
 from qdialect.upstream.tosa.layout import Rows, picked_rows
 from qdialect.upstream.tosa.site import TosaForm, TosaSite, activations, takes
 from qdialect.upstream.tosa_dialect.types import ResizeMode
@@ -101,7 +101,7 @@ def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
     parts = y_line.n * x_line.n
     ratio = np.float32(x.scale) / np.float32(y.scale) / np.float32(parts)
     # TOSA's Resize has no zero point: the weights of the four pixels sum to `parts`, so it is subtracted afterwards.
-    unblocked(takes(ratio, (REACH + 1) * parts))
+    unblocked(takes(ratio, (MAX_STORED_DISTANCE + 1) * parts))
     sums = _resized(site, op, (y_line, x_line), ResizeMode.BILINEAR)
     if x.zero_point:
         taken = site.constant(np.full((1, 1, 1, 1), x.zero_point * parts), np.int32)

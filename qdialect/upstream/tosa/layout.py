@@ -22,7 +22,7 @@ from qdialect.promises.padding import pad_value, pads_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, required, unblocked
 from qdialect.upstream import tosa_dialect as tosa
 from qdialect.upstream.site import OTHER_TYPE, in_blocks, kept, permuted, split
-from qdialect.upstream.tosa.elementwise import REACH, is_bytes, looked_up
+from qdialect.upstream.tosa.elementwise import MAX_STORED_DISTANCE, is_bytes, looked_up
 from qdialect.upstream.tosa.site import (
     EMPTY,
     FLOAT,
@@ -33,9 +33,9 @@ from qdialect.upstream.tosa.site import (
     takes,
 )
 
-MOST_PIECES = 64
+MAX_SLICES = 64
 """Greatest number of slices for one op."""
-PIECES = Blocked("too-large", f"the elements come from more than {MOST_PIECES} pieces of the operand")
+PIECES = Blocked("too-large", f"the elements come from more than {MAX_SLICES} pieces of the operand")
 REPEATS = ("edge", "reflect", "wrap")
 """Modes of Pad that repeat elements of the operand."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
@@ -71,7 +71,7 @@ def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
                 "storage-type", f"the profile has no rescale from {x.storage.name} to {y.storage.name}"
             )
         ratio = np.float32(x.scale) / np.float32(y.scale)
-        unblocked(takes(ratio, REACH))
+        unblocked(takes(ratio, MAX_STORED_DISTANCE))
         value = _converted(site, value, x, y, ratio)
     site.give(op.results[0], value, last=last)
     return None
@@ -90,7 +90,7 @@ def _joined(op: OnnxOp, site: TosaSite) -> None:
     *inputs, y = activations(*op.operands, op.results[0])
     tensors, last = site.alike(*op.operands)
     for x in inputs:
-        unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
+        unblocked(takes(np.float32(x.scale) / np.float32(y.scale), MAX_STORED_DISTANCE))
     parts = [site.requantized(v, x, y) for v, x in zip(tensors, inputs, strict=True)]
     axis = normal_axis(op.int_attr("axis", 0), len(known_shape(op.results[0].type)))
     site.give(op.results[0], site.joined(parts, site.axis(axis, last=last)), last=last)
@@ -125,7 +125,7 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
         return site.reshape(site.cut(groups, [0] * 4, (outer, count, 1, inner)), result)
     ends = [0, *(k + 1 for k in range(count - 1) if rows[k + 1] != rows[k] + 1), count]
     parts = list(pairwise(ends))
-    if len(parts) > MOST_PIECES:
+    if len(parts) > MAX_SLICES:
         return PIECES
     return site.joined([cut(int(rows[a]), b - a) for a, b in parts], axis)
 

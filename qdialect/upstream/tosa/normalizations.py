@@ -39,19 +39,21 @@ from qdialect.upstream.tosa.elementwise import COARSE, Operands
 from qdialect.upstream.tosa.pools import along
 from qdialect.upstream.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations
 
-MOST_BITS = 22
+MAX_EXP_BITS = 22
 """Greatest number of fraction bits of exp, where exp(0) = 1: 30 bits at a result scale of 2^-8."""
-LEAST_BITS = 12
+MIN_EXP_BITS = 12
+"""Fewest: with less a step of exp would show in the result."""
 RECIPROCAL_BITS = 28
 """Fraction bits of one over a sum, which is at most 1."""
 CLOSE_ENOUGH = 2.0**-16
 """Relative error of a reciprocal at which Newton's iteration ends: 2^-8 of a result's step."""
-BYTES = 3
-DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
+ENTRY_BYTES = 3
+"""Bytes of an entry of a table, each looked up by itself."""
+MAX_DIVIDED_BITS, MIN_DIVIDED_BITS = 12, 4
 """Most and fewest fraction bits of a quotient: a rescale of i8 gives numerators up to 2^(bits + 8)."""
 LONG_ROW = Blocked("too-large", "the row is so long that too few bits remain for each exponential")
 
-LONGEST = 1 << 14
+MAX_ROW_ELEMENTS = 1 << 14
 """Greatest number of elements of a row for which the sum of squares fits."""
 ROOT_BITS = 27
 """Fraction bits of 1 / sqrt(m / 2^31), which is from 1 to 2."""
@@ -59,14 +61,14 @@ NEWTON_STEPS = 2
 """Newton steps, on one number per row. After one, 2^-15 off, one result in ten thousand rounds differently."""
 WHOLE_BITS = 30
 """Greatest number of bits of a term, so that a sum of two has 31."""
-FINEST, COARSEST = 20, 6
+MAX_RESULT_BITS, MIN_RESULT_BITS = 20, 6
 """Most and fewest fraction bits of the result before the last rescale."""
 
 
 def from_tables(site: TosaSite, index: SSAValue, entries: tables.Entries, shift: int = 0) -> SSAValue:
     """entries[x + 128] * 2^shift of i8 values x, in i32; entries: 256 numbers from 0 to 2^24 - 1."""
     parts: list[SSAValue] = []
-    for k in range(BYTES):
+    for k in range(ENTRY_BYTES):
         table = (((entries >> (8 * k)) & 0xFF) + LOW).astype(np.int8)
         parts.append(site.rescaled(site.looked_up(index, table), 2.0 ** (8 * k + shift), (LOW, 0)))
     return reduce(partial(site.binary, tosa.AddOp), parts)
@@ -80,8 +82,8 @@ def _softmax(op: OnnxOp, site: TosaSite) -> Blocked | None:
     rows = (prod(shape[:axis]), prod(shape[axis:])) if one_row else shape
     place = 1 if one_row else axis
     # Neither the sum of a row nor an exp over the result's step may need more than 31 bits.
-    bits = min(MOST_BITS, 30 - int(np.ceil(np.log2(max(rows[place], 2, 1 / float(y.scale))))))
-    if bits < LEAST_BITS:
+    bits = min(MAX_EXP_BITS, 30 - int(np.ceil(np.log2(max(rows[place], 2, 1 / float(y.scale))))))
+    if bits < MIN_EXP_BITS:
         return LONG_ROW
     value = site.reshape(site.operand(op.operands[0]), rows)
     powers = _exponentials(site, value, place, float(x.scale), bits)
@@ -121,8 +123,8 @@ def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """
     a, b, y = activations(*op.operands, op.results[0])
     ratio = float(numerics.requantize_multiplier(a.scale, 1 / b.scale, y.scale))
-    bits = min(DIVIDED_BITS, 20 - int(np.frexp(ratio)[1]))
-    if bits < LEAST_DIVIDED_BITS:
+    bits = min(MAX_DIVIDED_BITS, 20 - int(np.frexp(ratio)[1]))
+    if bits < MIN_DIVIDED_BITS:
         return COARSE
     pair = Operands(op, site, op.operands)
     above, below = pair.wide(0, a, ratio * 2.0**bits), pair.wide(1, b, 1.0)
@@ -157,7 +159,7 @@ class _Row(NamedTuple):
 
 
 def _row(op: OnnxOp, x: UniformType, count: int) -> _Row | Blocked:
-    if not 1 < count <= LONGEST:
+    if not 1 < count <= MAX_ROW_ELEMENTS:
         return LONG_ROW
     epsilon = count**3 * op.float_attr("epsilon", 1e-5) / float(x.scale) ** 2
     # No row's variance is above that of half zeros and half 255.
@@ -211,8 +213,8 @@ def _layer_norm(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return COMPUTED
     steps = [a.astype(np.float64) / float(y.scale) for a in (factor, shift)]
     most = row.size**0.5 * np.abs(steps[0]).max() + np.abs(steps[1]).max()
-    bits = min(FINEST, WHOLE_BITS - ceil(log2(max(float(most), 1))))
-    if bits < COARSEST:
+    bits = min(MAX_RESULT_BITS, WHOLE_BITS - ceil(log2(max(float(most), 1))))
+    if bits < MIN_RESULT_BITS:
         return COARSE
     rows = (prod(shape[:axis]), row.size)
     normal = _normalized(site, site.reshape(site.operand(op.operands[0]), rows), x, row)

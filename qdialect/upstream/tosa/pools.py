@@ -19,7 +19,7 @@ from qdialect.forms.geometry import TO_FIRST, TO_LAST, pool, pool_counts, reduce
 from qdialect.reasons import Blocked, unblocked
 from qdialect.upstream import tosa_dialect as tosa
 from qdialect.upstream.site import COMPARED_TYPE
-from qdialect.upstream.tosa.elementwise import REACH
+from qdialect.upstream.tosa.elementwise import MAX_STORED_DISTANCE
 from qdialect.upstream.tosa.site import (
     NAN_MODE,
     TosaForm,
@@ -31,7 +31,7 @@ from qdialect.upstream.tosa.site import (
 
 DILATED = Blocked("window-form", "TOSA has no dilated pools")
 IMAGES = Blocked("window-form", "TOSA pools only over two spatial axes")
-LARGEST_WINDOW = 64
+MAX_WINDOW = 64
 """Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
 
 
@@ -101,7 +101,8 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if not counts.all():
         return Blocked("empty-tensor", "a window covers padding only, and its mean is undefined")
     whole = lcm(*np.unique(counts).tolist())
-    largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits
+    # a multiple may be beyond 64 bits
+    largest = MAX_STORED_DISTANCE * prod(window.kernel) * (whole // int(counts.min()))
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
     unblocked(takes(ratio, largest))
     image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
@@ -150,9 +151,9 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
     shape = known_shape(op.operands[0].type)
     count = prod(shape[k] for k in axes)
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(count if is_mean else 1)))
-    unblocked(takes(ratio, REACH * count))
+    unblocked(takes(ratio, MAX_STORED_DISTANCE * count))
     pixels = shape[2:]
-    if len(shape) == len(TO_LAST) and axes == [2, 3] and max(pixels) <= LARGEST_WINDOW:
+    if len(shape) == len(TO_LAST) and axes == [2, 3] and max(pixels) <= MAX_WINDOW:
         result = (shape[0], 1, 1, shape[1])
         image = site.operand(op.operands[0], last=True)
         sums, last = window_sums(site, image, x, result, pixels, (1, 1), (0,) * 4), True
@@ -161,7 +162,7 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
         sums = site.centred(tensor, x)
         for axis in axes:
             sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
-    mean = site.requantized_sum(sums, ratio, y, REACH * count)
+    mean = site.requantized_sum(sums, ratio, y, MAX_STORED_DISTANCE * count)
     _give(op, site, mean, last)
     return None
 

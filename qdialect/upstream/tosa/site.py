@@ -38,7 +38,7 @@ from qdialect.upstream.site import Site, UpstreamForm, dense
 from qdialect.upstream.tosa_dialect.types import NanMode, RoundingMode
 
 LOW, HIGH = -128, 127
-MOST_OPERANDS = 64
+MAX_OPERANDS = 64
 """Operands of a concat at level 8K: MAX_TENSOR_LIST_SIZE."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
@@ -147,9 +147,9 @@ class TosaSite(Site):
         """Tensors concatenated along `axis`, by as many ops as their number takes."""
         if len(values) == 1:
             return values[0]
-        if len(values) > MOST_OPERANDS:
-            starts = range(0, len(values), MOST_OPERANDS)
-            return self.joined([self.joined(values[k : k + MOST_OPERANDS], axis) for k in starts], axis)
+        if len(values) > MAX_OPERANDS:
+            starts = range(0, len(values), MAX_OPERANDS)
+            return self.joined([self.joined(values[k : k + MAX_OPERANDS], axis) for k in starts], axis)
         shape = list(known_shape(values[0].type))
         shape[axis] = sum(known_shape(v.type)[axis] for v in values)
         return self.make(

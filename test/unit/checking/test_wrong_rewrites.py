@@ -62,7 +62,7 @@ def wrong_bias_scale(patch: Patch) -> None:
         return counted._replace(stored=2 * counted.stored)
 
     patch.setattr(rescale_bias, "_count", wrong)
-    patch.setattr(rescale_bias, "MOST_STEPS", np.inf)
+    patch.setattr(rescale_bias, "MAX_CHANGE_STEPS", np.inf)
 
 
 def wrong_sign(patch: Patch) -> None:

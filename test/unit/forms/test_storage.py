@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import shape_of, uniform_of
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
-from qdialect.forms.storage import LARGEST_MASK, STORAGE_FORMS, STORAGE_READINGS
+from qdialect.forms.storage import MAX_MASK_BYTES, STORAGE_FORMS, STORAGE_READINGS
 from qdialect.ir.names import location, node_name
 from qdialect.reasons import Blocked, answer
 
@@ -88,7 +88,7 @@ def test_a_clamp_has_one_bound():
 
 @pytest.mark.parametrize(("size", "kernel"), [(1024, "Where"), (1025, "too-large")])
 def test_a_mask_of_a_triangle_has_a_mebibyte_at_most(size: int, kernel: str):
-    assert 1024 * 1024 == LARGEST_MASK
+    assert 1024 * 1024 == MAX_MASK_BYTES
     assert names(build(STORAGE_FORMS, f"x: 1024x{size}x!mine\ny = Trilu(x) : 1024x{size}x!mine")) == [kernel]
 
 

@@ -55,7 +55,7 @@ def test_large_tensors_go_beside_the_model_and_small_ones_stay(tmp_path: Path):
 
 
 def test_a_small_tensor_stays_in_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(external, "LEAST", BIAS.nbytes + 1)
+    monkeypatch.setattr(external, "MIN_EXTERNAL_BYTES", BIAS.nbytes + 1)
     write(tmp_path / "in.onnx")
     qdialect.save(qdialect.load(tmp_path / "in.onnx"), tmp_path / "out.onnx", external_data=True)
     stored = onnx.load(str(tmp_path / "out.onnx"), load_external_data=False).graph.initializer
@@ -69,17 +69,17 @@ def test_what_does_not_fit_into_a_message_goes_beside_it_unasked(
     module = qdialect.load(tmp_path / "in.onnx")
     total = external.tensor_bytes(module)
     assert total == WEIGHT.nbytes + BIAS.nbytes
-    monkeypatch.setattr(models, "TOO_LARGE", total)
+    monkeypatch.setattr(models, "MAX_INTERNAL_BYTES", total)
     qdialect.save(module, tmp_path / "fits.onnx")
     assert not (tmp_path / "fits.onnx.data").exists()
-    monkeypatch.setattr(models, "TOO_LARGE", total - 1)
+    monkeypatch.setattr(models, "MAX_INTERNAL_BYTES", total - 1)
     qdialect.save(module, tmp_path / "out.onnx")
     np.testing.assert_array_equal(weight_of(tmp_path / "out.onnx"), WEIGHT)
     assert (tmp_path / "out.onnx.data").exists()
 
 
 def test_copies_in_blocks_what_is_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(onnx_tensor, "BLOCK", 1000)  # not a divisor of the 6000 bytes' offset
+    monkeypatch.setattr(onnx_tensor, "COPIED_BLOCK_BYTES", 1000)  # not a divisor of the 6000 bytes' offset
     write(tmp_path / "in.onnx", location="sub/w.bin")
     qdialect.save(qdialect.load(tmp_path / "in.onnx"), tmp_path / "out.onnx", external_data=True)
     np.testing.assert_array_equal(weight_of(tmp_path / "out.onnx"), WEIGHT)

@@ -21,7 +21,7 @@ from qdialect.kernel_selection.convolution.width import (
     packings,
     row_of,
 )
-from qdialect.patterns.concat_scales import MOST_REPEATED, repeated_rows
+from qdialect.patterns.concat_scales import MAX_REPEATED_ELEMENTS, repeated_rows
 from qdialect.promises.base import _sized  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.weight_only import _block  # pyright: ignore[reportPrivateUsage]
 from qdialect.promises.window import Geometry
@@ -243,8 +243,8 @@ def test_an_axis_is_as_long_as_its_scales_are_many(
         ("2x?x4", "4", None),
         ("4", "4", None),
         ("1x4", "4", None),
-        (f"3x{MOST_REPEATED // 4}x4", "4", (MOST_REPEATED // 4, 4)),
-        (f"3x{MOST_REPEATED // 4 + 1}x4", "4", None),
+        (f"3x{MAX_REPEATED_ELEMENTS // 4}x4", "4", (MAX_REPEATED_ELEMENTS // 4, 4)),
+        (f"3x{MAX_REPEATED_ELEMENTS // 4 + 1}x4", "4", None),
     ],
 )
 def test_rows_are_repeated_as_far_as_sizes_are_known_and_small(

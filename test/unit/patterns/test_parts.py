@@ -19,7 +19,7 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
-from qdialect.onnx_io.sizes import MOST, _is_small
+from qdialect.onnx_io.sizes import MAX_LIST_ELEMENTS, _is_small
 from qdialect.patterns import cast_normal_form as placement
 from qdialect.patterns import casts
 from qdialect.patterns import constant_folding as computing
@@ -37,7 +37,7 @@ from qdialect.targets import Target, target
 from qdialect.transforms import fold_layout
 from qdialect.transforms.insert_casts import activation_type
 from qdialect.transforms.lower_to_matmul import AxisMatrix, _are_exact
-from qdialect.transforms.lower_to_table import MOST_APART, _is_near
+from qdialect.transforms.lower_to_table import MAX_DISTANCE_STEPS, _is_near
 from qdialect.transforms.quantize_branches import _is_one_sided
 
 
@@ -199,14 +199,14 @@ def test_as_many_integers_are_tried_as_the_most(monkeypatch: pytest.MonkeyPatch)
     assert not type.round_trips
     tried = casts.settles.__wrapped__
     for most, expected in ((255, True), (254, False)):
-        monkeypatch.setattr(casts, "MOST", most)
+        monkeypatch.setattr(casts, "MAX_TESTED_VALUES", most)
         assert tried(type) is expected
 
 
 def test_integers_of_many_scales_are_not_all_tried(monkeypatch: pytest.MonkeyPatch):
     type = UniformType.per_axis(Storage.of("i8"), 0, [512.0] * 3).replace(expressed=f16)
     for most, expected in ((765, True), (764, False)):
-        monkeypatch.setattr(casts, "MOST", most)
+        monkeypatch.setattr(casts, "MAX_TESTED_VALUES", most)
         assert casts.settles.__wrapped__(type) is expected
 
 
@@ -220,7 +220,7 @@ def test_a_result_of_so_many_bytes_is_computed(size: int, computed: bool):
 def test_a_list_of_computed_operands_may_be_so_long(
     of: str, size: int, long: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(computing, "LONGEST_LIST", 8)
+    monkeypatch.setattr(computing, "MAX_LIST_ELEMENTS", 8)
     assert computing._long_list(last_op(f"x: {of}{size}xi64\ny = Neg(x) : {of}{size}xi64")) is long
     known = f"k = [{', '.join(['1'] * size)}] : {size}xi64\ny = Neg(k) : {size}xi64"
     assert not computing._long_list(last_op(known))
@@ -252,7 +252,7 @@ def test_a_quantized_constant_has_the_type_of_the_result(result: str, scale: str
     ],
 )
 def test_equal_elements_of_a_constant(constant: str, expected: float | None, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sizes, "MOST", 4)
+    monkeypatch.setattr(sizes, "MAX_EXAMINED_ELEMENTS", 4)
     op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
     assert sizes.filled_with(op.operands[0]) == expected
 
@@ -295,7 +295,8 @@ def test_a_map_that_leaves_each_integer(
 
 @pytest.mark.parametrize(
     ("shape", "small"),
-    [(f"{MOST}xi64", True), (f"{MOST + 1}xi64", False), (f"2x{MOST // 2}xi32", True), ("?xi64", False),
+    [(f"{MAX_LIST_ELEMENTS}xi64", True), (f"{MAX_LIST_ELEMENTS + 1}xi64", False),
+     (f"2x{MAX_LIST_ELEMENTS // 2}xi32", True), ("?xi64", False),
      ("4xf32", False), ("i1", True)],
 )  # fmt: skip
 def test_lists_are_analysed_up_to_so_many_elements(shape: str, small: bool):
@@ -306,14 +307,14 @@ def test_lists_are_analysed_up_to_so_many_elements(shape: str, small: bool):
 def test_so_many_values_are_looked_at_for_one_that_is_no_number(
     most: int, expected: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(placement, "MOST_BETWEEN", most)
+    monkeypatch.setattr(placement, "MAX_VISITED_VALUES", most)
     op = last_op("x: 2xf32\na = Relu(x) : 2xf32\nb = Tanh(a) : 2xf32\ny = Add(a, b) : 2xf32")
     assert placement.is_number(op.results[0]) is expected
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3])
 def test_so_many_ops_are_turned(most: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fold_layout, "MOST", most)
+    monkeypatch.setattr(fold_layout, "MAX_FOLLOWED_OPS", most)
     turned = fold_layout._turned(last_op("""
         x: 2x3x4xf32
         t = Transpose(x) {perm = array<i64: 2, 0, 1>} : 4x2x3xf32
@@ -356,7 +357,7 @@ def test_sums_of_bytes_that_float32_holds(fractions: list[float], exact: bool):
 
 @pytest.mark.parametrize(
     ("moved", "off", "expected"),
-    [(0.0, 0, True), (MOST_APART, 1, True), (MOST_APART * 1.01, 1, False), (0.0, 2, False)],
+    [(0.0, 0, True), (MAX_DISTANCE_STEPS, 1, True), (MAX_DISTANCE_STEPS * 1.01, 1, False), (0.0, 2, False)],
 )
 def test_near_is_by_steps_and_by_a_part_of_one(moved: float, off: int, expected: bool):
     type = per_tensor("u8", 0.5, 0)

@@ -16,11 +16,11 @@ from qdialect.promises.affine import AFFINE
 from qdialect.promises.arithmetic import Bounds, along, step_of
 from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.blocks import BLOCK_CUT, BLOCKED_SCALES
-from qdialect.promises.casts import MOST_FOLDED, DequantizeForm, described_type
-from qdialect.promises.clamping import MOST, Keeps
+from qdialect.promises.casts import MAX_FOLDED_OPS, DequantizeForm, described_type
+from qdialect.promises.clamping import MAX_TESTED_VALUES, Keeps
 from qdialect.promises.copies import Copies
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE
-from qdialect.promises.reshaping import MOST_REPEATED
+from qdialect.promises.reshaping import MAX_REPEATED_SCALES
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
 
@@ -85,7 +85,9 @@ def test_scales_beside_removed_axes(axis: int, forward: int | None):
         assert after(body, rows(0.5, 0.25, 2.0, axis=axis)) == rows(0.5, 0.25, 2.0, axis=forward)
 
 
-@pytest.mark.parametrize(("size", "is_repeated"), [(MOST_REPEATED, False), (MOST_REPEATED + 2, True)])
+@pytest.mark.parametrize(
+    ("size", "is_repeated"), [(MAX_REPEATED_SCALES, False), (MAX_REPEATED_SCALES + 2, True)]
+)
 def test_a_merged_axis_repeats_each_scale_so_often(size: int, is_repeated: bool):
     body = f"x: 2x{size // 2}xf32\ns = [{size}] : 1xi64\ny = Reshape(x, s) : {size}xf32"
     moved = after(body, rows(0.5, 0.25))
@@ -237,7 +239,9 @@ def test_numbers_that_an_activation_keeps(name: str, kept: list[bool]):
     assert promise.kept(op, np.array([-2.5, -2, 0, 0.5, 2, 2.5], np.float32)).tolist() == kept
 
 
-@pytest.mark.parametrize(("count", "is_redundant"), [(MOST // 256, True), (MOST // 256 + 1, False)])
+@pytest.mark.parametrize(
+    ("count", "is_redundant"), [(MAX_TESTED_VALUES // 256, True), (MAX_TESTED_VALUES // 256 + 1, False)]
+)
 def test_so_many_numbers_are_tested(count: int, is_redundant: bool):
     op = last_op("x: 2xf32\ny = Abs(x) : 2xf32")
     promise = op.get_trait(Keeps)
@@ -273,7 +277,7 @@ def test_axes_are_counted_in_the_shape_that_is_known(operand: str, result: str, 
 
 
 @pytest.mark.parametrize(
-    ("count", "expected"), [(MOST_FOLDED - 2, "unfolded"), (MOST_FOLDED - 1, "run-time")]
+    ("count", "expected"), [(MAX_FOLDED_OPS - 2, "unfolded"), (MAX_FOLDED_OPS - 1, "run-time")]
 )
 def test_so_many_ops_of_constants_may_be_folded(count: int, expected: str):
     """The constant, and as many ops of it."""

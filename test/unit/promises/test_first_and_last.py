@@ -173,7 +173,7 @@ def test_results_may_take_all_bytes_that_there_are(
     bytes_: int, folded: bool, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("qdialect.patterns.constant_folding.MAX_GROWTH", 0)
-    monkeypatch.setattr("qdialect.patterns.constant_folding.SMALL_MODEL", bytes_)
+    monkeypatch.setattr("qdialect.patterns.constant_folding.FREE_GROWTH_BYTES", bytes_)
     op = first_op(
         "%c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
         "%y = onnx.Neg(%c) : (tensor<4xf32>) -> tensor<4xf32>",

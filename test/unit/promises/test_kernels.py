@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.control import Carries, Slot
 from qdialect.promises.copies import Copies
-from qdialect.promises.kernels import FAR, KERNELS, softmax_axis
+from qdialect.promises.kernels import KERNELS, MAX_COUNTED_STEPS, softmax_axis
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear, bias_matches, largest_sums
 from qdialect.promises.padding import AddsPadding
 from qdialect.promises.qoperator import reading, result_element
@@ -91,11 +91,11 @@ def test_the_axis_of_a_softmax_by_opset(opset: int, attributes: str, expected: t
 @pytest.mark.parametrize(
     ("name", "operands", "wrong"),
     [
-        ("Add", [0.5, 2 * FAR], False),
-        ("Add", [0.5, 2 * FAR + 1], True),
-        ("Add", [2 * FAR + 1, 0.5], True),
-        ("Mul", [0.5, 4 * FAR], False),
-        ("Mul", [0.5, 4 * FAR + 1], True),
+        ("Add", [0.5, 2 * MAX_COUNTED_STEPS], False),
+        ("Add", [0.5, 2 * MAX_COUNTED_STEPS + 1], True),
+        ("Add", [2 * MAX_COUNTED_STEPS + 1, 0.5], True),
+        ("Mul", [0.5, 4 * MAX_COUNTED_STEPS], False),
+        ("Mul", [0.5, 4 * MAX_COUNTED_STEPS + 1], True),
     ],
 )
 def test_kernels_count_4096_steps_of_a_result_in_one_of_an_operand(

@@ -28,6 +28,7 @@ from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
+    MAX_TIME_RATIO,
     POINTWISE,
     PRODUCT,
     QUANTIZE,
@@ -36,13 +37,12 @@ from qdialect.targets.pricing import (
     SIGNED_PRODUCT,
     SPREADING,
     SUM,
-    WORTH,
 )
 from qdialect.transforms.choose_convolution_form import ChooseConvolutionForm
 from qdialect.transforms.collapse_transpose import MOVES, CollapseRows, CollapseTranspose
 from qdialect.transforms.legalize_sums import LegalizeSum
 from qdialect.transforms.lower_to_matmul import AxisMatrix, LowerToMatMul
-from qdialect.transforms.lower_to_product import REST, SCALING, LowerToProduct
+from qdialect.transforms.lower_to_product import REST, SCALING_OPS, LowerToProduct
 from qdialect.transforms.lower_to_table import LOOKUP, LowerToTable
 
 
@@ -157,7 +157,7 @@ def test_casts_of_an_activation_take_less_than_the_product_saves(
         x: {rows}x3xi8
         w: 3x5xi8
         y = MatMulInteger(x, w) : {rows}x5xi32""")
-    saved = {SIGNED_PRODUCT: {"product": 92 / 60 / WORTH}}
+    saved = {SIGNED_PRODUCT: {"product": 92 / 60 / MAX_TIME_RATIO}}
     assert (
         LegalizeSum(runtime(saved | {QUANTIZE: {"read": 1.0, "call": call}}))._product_pays(op, casts) is pays
     )
@@ -174,7 +174,7 @@ def test_casts_of_an_activation_take_less_than_the_product_saves(
 )  # fmt: skip
 def test_integers_that_are_quantized_here_take_one_cast_more_and_others_two(activation: str, ops: str):
     _, module = parsed(text(Case("", "", f"{activation}\nw: 3x5xui8\ny = MatMulInteger(q, w) : 4x5xi32")))
-    prices = {SIGNED_PRODUCT: {"product": 92 / 60 / WORTH}, QUANTIZE: {"read": 1.0, "call": 50.0}}
+    prices = {SIGNED_PRODUCT: {"product": 92 / 60 / MAX_TIME_RATIO}, QUANTIZE: {"read": 1.0, "call": 50.0}}
     sums = {"MatMulInteger": ("u8", "u8")}
     apply_patterns(module, "any", [LegalizeSum(runtime(prices, sums=sums, largest_weight=None))])
     names = [name for name in ops_of(module).split() if name not in ("Constant", "Add", "Cast")]
@@ -185,13 +185,13 @@ def test_integers_that_are_quantized_here_take_one_cast_more_and_others_two(acti
     ("change", "product", "pays"),
     [
         # 15 pixels in 2 images of 3 inputs, 4 outputs, 2 elements under the kernel: 100 for the sum and 2 * 6 * 4 for
-        # the weight, SCALING * 30 * 4 for what stands behind it, and 30 * (6 + 16) bytes held
-        ({}, 0.85 * (100 + 48 + SCALING * 120), False),
-        ({}, 0.85 * (100 + 48 + SCALING * 120) - 1, True),
-        ({"biased": False}, 0.85 * (100 + 48 + (SCALING - 1) * 120), False),
-        ({"biased": False}, 0.85 * (100 + 48 + (SCALING - 1) * 120) - 1, True),
-        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING * 120) - 51, True),
-        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING * 120) - 50, False),
+        # the weight, SCALING_OPS * 30 * 4 for what stands behind it, and 30 * (6 + 16) bytes held
+        ({}, 0.85 * (100 + 48 + SCALING_OPS * 120), False),
+        ({}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 1, True),
+        ({"biased": False}, 0.85 * (100 + 48 + (SCALING_OPS - 1) * 120), False),
+        ({"biased": False}, 0.85 * (100 + 48 + (SCALING_OPS - 1) * 120) - 1, True),
+        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 51, True),
+        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 50, False),
         ({"least_outputs": 4.0}, 1.0, True),
         ({"least_outputs": 5.0}, 1.0, False),
         ({"groups": 2}, 1.0, False),

@@ -148,7 +148,7 @@ def test_what_is_one_number_moves_with_its_quantize(values: str, ops: str):
 
 @pytest.mark.parametrize(("most", "ops"), [(6, "Gather"), (5, "OneHot MatMul")])
 def test_a_table_has_so_many_elements_at_most(most: int, ops: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("qdialect.transforms.fold_one_hot.MOST", most)
+    monkeypatch.setattr("qdialect.transforms.fold_one_hot.MAX_TABLE_ELEMENTS", most)
     case = Case("", "", """
         i: 5xi64
         d = [3] : i64

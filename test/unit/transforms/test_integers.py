@@ -207,7 +207,7 @@ def test_a_copied_input_takes_what_i8_does_not_hold(weight: str, columns: str, s
 def test_a_bound_for_each_channel_is_repeated_along_a_row(
     shape: str, largest: int, expected: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("qdialect.transforms.fold_scales.LARGEST_BOUND", largest)
+    monkeypatch.setattr("qdialect.transforms.fold_scales.MAX_BOUND_BYTES", largest)
     _, module = parsed(
         text(Case("", "", f"x: {shape}xf32\nr = Relu(x) : {shape}xf32\ny = qcast r : {shape}x!apart"))
     )

@@ -59,7 +59,7 @@ REQUANTIZED = """
 def test_a_second_rounding_is_left_out_unless_it_is_to_finer_steps(
     made: str, few: int, opset: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("qdialect.transforms.fold_requantize.FEW", few)
+    monkeypatch.setattr("qdialect.transforms.fold_requantize.MAX_RECAST_ELEMENTS", few)
     source = text(Case("", "", REQUANTIZED, opset=opset))
     context, module = parsed(f"!made = !quant.uniform<{made}>\n{source}")
     conv = next(op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Conv")
@@ -74,7 +74,7 @@ def test_a_second_rounding_is_left_out_unless_it_is_to_finer_steps(
 
 @pytest.mark.parametrize(("most", "known"), [(4, True), (3, False)])
 def test_so_many_values_are_searched_for_a_table(most: int, known: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lower_to_table, "MOST", most)
+    monkeypatch.setattr(lower_to_table, "MAX_CONE_VALUES", most)
     _, module = parsed(text(Case("", "", """
         q: 2x3x!u
         d = dcast q : 2x3xf32
@@ -126,7 +126,7 @@ def test_an_option_says_how_much_is_rewritten(rewrite: str, option: str, most: i
 @pytest.mark.parametrize(("most", "unrolled"), [(6, True), (5, False)])
 def test_so_many_ops_are_written_for_a_loop(most: int, unrolled: bool, monkeypatch: pytest.MonkeyPatch):
     """Three steps of two ops."""
-    monkeypatch.setattr("qdialect.transforms.unroll.MOST_OPS", most)
+    monkeypatch.setattr("qdialect.transforms.unroll.MAX_UNROLLED_OPS", most)
     context, module = parsed(SCAN)
     get_all_passes()["unroll"]()().apply(context, module)
     assert ("Scan" not in ops_of(module)) is unrolled

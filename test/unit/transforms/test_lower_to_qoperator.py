@@ -154,7 +154,7 @@ def test_a_repeated_row_gives_the_same_integers(
     assert np.abs(after - before).max() <= 0.03 * 1.001
     given = onnx.load(tmp_path / "after.onnx").graph.initializer
     assert repeated in [list(t.dims) for t in given if t.data_type == TensorProto.UINT8]
-    monkeypatch.setattr("qdialect.patterns.concat_scales.MOST_REPEATED", 0)
+    monkeypatch.setattr("qdialect.patterns.concat_scales.MAX_REPEATED_ELEMENTS", 0)
     np.testing.assert_array_equal(compiled(g.model(shape, shape), tmp_path, data)[1], after)
 
 

@@ -17,10 +17,10 @@ from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.ir.values import is_float32
 from qdialect.kernel_selection.convolution import phases, search
 from qdialect.kernel_selection.convolution.columns import product_guard
-from qdialect.kernel_selection.convolution.depth import DEEPEST, _slices
+from qdialect.kernel_selection.convolution.depth import MAX_SLICES, _slices
 from qdialect.kernel_selection.convolution.phases import SpreadPhases, spread_phases
 from qdialect.kernel_selection.convolution.search import Plan, Search, _around, float_kernel
-from qdialect.kernel_selection.convolution.step import SLICES, ConvolutionStep, ImageNodes, Spec
+from qdialect.kernel_selection.convolution.step import BYTE_SLICES_OPSET, ConvolutionStep, ImageNodes, Spec
 from qdialect.kernel_selection.convolution.width import Row, packed_widths, packings
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -51,11 +51,11 @@ POINT = replace(PLANE, kernel=(1, 1), strides=(1, 1), dilations=(1, 1), pads=((0
 @pytest.mark.parametrize(
     ("depth", "opset", "expected"),
     [
-        (2, SLICES, None),
-        (2, SLICES - 1, "opset"),
-        (DEEPEST, SLICES, None),
-        (DEEPEST + 1, SLICES, "window-form"),
-        (DEEPEST + 1, SLICES - 1, "window-form"),
+        (2, BYTE_SLICES_OPSET, None),
+        (2, BYTE_SLICES_OPSET - 1, "opset"),
+        (MAX_SLICES, BYTE_SLICES_OPSET, None),
+        (MAX_SLICES + 1, BYTE_SLICES_OPSET, "window-form"),
+        (MAX_SLICES + 1, BYTE_SLICES_OPSET - 1, "window-form"),
     ],
 )
 def test_slices_are_channels_up_to_a_depth(depth: int, opset: int, expected: str | None):
@@ -65,7 +65,11 @@ def test_slices_are_channels_up_to_a_depth(depth: int, opset: int, expected: str
 
 @pytest.mark.parametrize(
     ("geometry", "opset", "expected"),
-    [(PLANE, SLICES, True), (PLANE, SLICES - 1, False), (POINT, SLICES - 1, True)],
+    [
+        (PLANE, BYTE_SLICES_OPSET, True),
+        (PLANE, BYTE_SLICES_OPSET - 1, False),
+        (POINT, BYTE_SLICES_OPSET - 1, True),
+    ],
 )
 def test_a_product_of_gathered_elements_takes_slices(geometry: Any, opset: int, expected: bool):
     spec = Spec(geometry, 2, True, True, opset)
@@ -174,19 +178,19 @@ MOVED = {SPREADING: FREE | {"move_byte": 1.0, "move_float": 1.0}}
 @pytest.mark.parametrize(
     ("change", "opset", "most", "expected"),
     [
-        ({}, SLICES - 1, 4, None),
-        ({}, SLICES - 1, 3, "window-form"),
-        ({"kernel": (3, 2), "results": (7, 10)}, SLICES, 6, None),
-        ({"kernel": (3, 2), "results": (7, 10)}, SLICES, 5, "window-form"),
-        ({"kernel": (3, 2), "results": (7, 10)}, SLICES - 1, 6, "opset"),
-        ({"strides": (2, 3), "results": (6, 14)}, SLICES, 6, None),
-        ({"strides": (2, 3), "results": (6, 14)}, SLICES, 5, "window-form"),
-        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, SLICES, 12, None),
-        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, SLICES, 11, "window-form"),
-        ({"results": (6, 11)}, SLICES, 4, "invalid-op"),
-        ({"results": (DYNAMIC, 10), "sizes": (DYNAMIC, 5)}, SLICES, 4, None),
-        ({"sizes": (3, DYNAMIC)}, SLICES, 4, "unknown-shape"),
-        ({"pads": None}, SLICES, 4, "unknown-shape"),
+        ({}, BYTE_SLICES_OPSET - 1, 4, None),
+        ({}, BYTE_SLICES_OPSET - 1, 3, "window-form"),
+        ({"kernel": (3, 2), "results": (7, 10)}, BYTE_SLICES_OPSET, 6, None),
+        ({"kernel": (3, 2), "results": (7, 10)}, BYTE_SLICES_OPSET, 5, "window-form"),
+        ({"kernel": (3, 2), "results": (7, 10)}, BYTE_SLICES_OPSET - 1, 6, "opset"),
+        ({"strides": (2, 3), "results": (6, 14)}, BYTE_SLICES_OPSET, 6, None),
+        ({"strides": (2, 3), "results": (6, 14)}, BYTE_SLICES_OPSET, 5, "window-form"),
+        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, BYTE_SLICES_OPSET, 12, None),
+        ({"pads": ((0, 0), (0, 2)), "results": (6, 8)}, BYTE_SLICES_OPSET, 11, "window-form"),
+        ({"results": (6, 11)}, BYTE_SLICES_OPSET, 4, "invalid-op"),
+        ({"results": (DYNAMIC, 10), "sizes": (DYNAMIC, 5)}, BYTE_SLICES_OPSET, 4, None),
+        ({"sizes": (3, DYNAMIC)}, BYTE_SLICES_OPSET, 4, "unknown-shape"),
+        ({"pads": None}, BYTE_SLICES_OPSET, 4, "unknown-shape"),
     ],
 )
 def test_which_transposed_convolutions_are_spread(
@@ -200,11 +204,11 @@ def test_which_transposed_convolutions_are_spread(
 @pytest.mark.parametrize(
     ("run", "is_float", "opset", "sliced"),
     [
-        (128, False, SLICES, True),
-        (129, False, SLICES, False),
-        (128, False, SLICES - 1, False),
-        (32, True, SLICES, True),
-        (33, True, SLICES, False),
+        (128, False, BYTE_SLICES_OPSET, True),
+        (129, False, BYTE_SLICES_OPSET, False),
+        (128, False, BYTE_SLICES_OPSET - 1, False),
+        (32, True, BYTE_SLICES_OPSET, True),
+        (33, True, BYTE_SLICES_OPSET, False),
     ],
 )
 def test_short_runs_are_moved_by_slices(run: int, is_float: bool, opset: int, sliced: bool):
