@@ -20,19 +20,41 @@ from qdialect.report.explanations import Entry, entries
 from qdialect.rewriting.passes import classes_of
 from qdialect.runtimes.onnxruntime.rules import RULES as SESSION_RULES
 from qdialect.targets import Target, target, target_names
-from qdialect.transforms import get_all_passes
+from qdialect.transforms import NAMES, get_all_passes
 
 DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 ORDER = ["onnxruntime", "onnxruntime-avx2", "tensorrt", "openvino", "generic", "tosa", "linalg"]
 
 
+def tests_of(name: str) -> list[Path]:
+    """The lit files and the unit tests of a pass: those whose names begin with its name, and with no longer one."""
+
+    def owner(path: Path) -> str:
+        stem = path.stem.removeprefix("test_").replace("_", "-")
+        names = [one for one in NAMES if stem == one or stem.startswith(f"{one}-")]
+        return max(names, key=len, default="")
+
+    lit, unit = ROOT / "test" / "transforms", ROOT / "test" / "unit" / "transforms"
+    found = (*lit.glob("*.mlir"), *(p for p in lit.iterdir() if p.is_dir()), *unit.glob("test_*.py"))
+    return sorted(path for path in found if owner(path) == name)
+
+
 def described(module_pass: type[ModulePass]) -> str:
-    """A pass's section: its class, its file, and what its file says of it."""
+    """A pass's section: its class, its file, its tests, and what its file says of it."""
     module = inspect.getmodule(module_pass)
     assert module is not None
     text = (module.__doc__ or "").strip()
     file = f"transforms/{module_pass.name.replace('-', '_')}.py"
-    return f"## {module_pass.name}\n\n*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\n{text}\n"
+    tests = tests_of(module_pass.name)
+    folders: dict[Path, list[str]] = {path.parent: [] for path in tests}
+    for path in tests:
+        folders[path.parent].append(f"`{path.name}`")
+    where = "; ".join(
+        f"{', '.join(names)} in `{folder.relative_to(ROOT)}`" for folder, names in folders.items()
+    )
+    head = f"*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\nTests: {where}."
+    return f"## {module_pass.name}\n\n{head}\n\n{text}\n"
 
 
 def pipeline_table(options: Options) -> list[str]:

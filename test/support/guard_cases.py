@@ -155,3 +155,14 @@ def module_named(body: str) -> ModuleOp:
     imports = "{ai.onnx = 23 : i64, com.microsoft = 1 : i64}"
     text = f"builtin.module attributes {{onnx.ir_version = 9 : i64, onnx.opset_import = {imports}}} {{\n{body}}}\n"
     return parse_module(context, text, "test", None)
+
+
+def first_op(body: str, arguments: str, opset: int = 17) -> OnnxOp:
+    """The first op of a function that has operands."""
+    context = full_context()
+    text = (
+        f"builtin.module attributes {{onnx.opset_import = {{ai.onnx = {opset} : i64}}}} {{\n"
+        f"func.func @f({arguments}) {{\n{body}\nfunc.return\n}}\n}}"
+    )
+    module = parse_module(context, text, "test", Path())
+    return next(op for op in module.walk() if isinstance(op, OnnxOp) and op.operands)

@@ -1,5 +1,7 @@
 """Ops of com.microsoft that targets without them get as ONNX's own, unasked, and with the kernels' numbers."""
 
+from __future__ import annotations
+
 from itertools import product
 from typing import Any
 
@@ -8,12 +10,15 @@ import numpy.typing as npt
 import onnx
 import onnx.helper as oh
 import pytest
+from guard_cases import last_op
 from onnx import TensorProto
 from onnx.numpy_helper import from_array
 
 import qdialect
 from qdialect.evaluation.session import run
+from qdialect.forms.contrib_ops import FOREIGN
 from qdialect.onnx_io.exporter import export_model
+from qdialect.reasons import Blocked
 from qdialect.report.report import Report
 
 FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
@@ -198,3 +203,17 @@ def test_what_has_no_form_says_why(target: str):
     )
     assert report.totals.integer == 0
     assert "in pairs" not in str(report)
+
+
+@pytest.mark.parametrize(
+    ("x", "slope", "fits"),
+    [
+        ("3xf32", "[0.5] : 1xf32", True),
+        ("*xf32", "[0.5] : 1xf32", True),
+        ("3xf32", "[0.5] : 1x1xf32", False),
+        ("f32", "[0.5] : 1xf32", False),  # onnxruntime gives a vector, whatever type is stated
+    ],
+)
+def test_one_slope_of_a_higher_rank_makes_the_result_larger(x: str, slope: str, fits: bool):
+    parts = FOREIGN["", "PRelu"].parts(last_op(f"x: {x}\nk = {slope}\ny = PRelu(x, k) : {x}"))
+    assert (parts.id if isinstance(parts, Blocked) else "fits") == ("fits" if fits else "invalid-op")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,18 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 import pytest
+from built_ops import names
+from guard_cases import last_op
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
 import qdialect
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.evaluation.session import session
+from qdialect.forms.fused import FUSED
 from qdialect.ir.interface import main_of
+from qdialect.ops.generated import op_named
 from qdialect.transforms.infer_shapes import InferShapesPass
 
 DRAW = np.random.default_rng(5)
@@ -224,3 +230,47 @@ def test_a_fused_product_of_dequantized_operands_is_in_integers():
     }
     before, after = (session(one.SerializeToString()).run(None, feeds)[0] for one in (proto, written))
     np.testing.assert_allclose(before, after, atol=0.05 + 1e-6)  # one step of the result
+
+
+@pytest.mark.parametrize(
+    ("body", "perms"),
+    [
+        ("a: 5xf32\nb: 5x3xf32\ny = FusedMatMul(a, b) {transA = 1 : i64} : 3xf32", []),
+        ("a: 5x2xf32\nb: 5x3xf32\ny = FusedMatMul(a, b) {transA = 1 : i64} : 2x3xf32", [(1, 0)]),
+        ("a: 4x2x5xf32\nb: 4x3x5xf32\ny = FusedMatMul(a, b) {transB = 1 : i64} : 4x2x3xf32", [(0, 2, 1)]),
+    ],
+)
+def test_a_vector_is_not_transposed(body: str, perms: list[tuple[int, ...]]):
+    ops = FUSED[MICROSOFT, "FusedMatMul"].parts(last_op(body))
+    assert names(ops) == ["Transpose"] * len(perms) + ["MatMul"]
+    assert isinstance(ops, Sequence)
+    assert [op.ints_attr("perm") for op in ops if isinstance(op, OnnxOp)][:-1] == perms
+
+
+def test_a_convolution_of_integers_with_channels_first_is_onnxs_own():
+    op = last_op("""
+        x: 1x2x5x4xui8
+        w: 3x2x1x1xui8
+        s = [0.5] : f32
+        z = [3] : ui8
+        y = QLinearConv(x, s, z, w, s, z, s, z) {strides = array<i64: 1, 2>} : 1x3x5x2xui8""")
+    own = op_named(MICROSOFT, "QLinearConv").build(op.inputs, op.result_types, op.onnx_attributes)
+    parts = FUSED[MICROSOFT, "QLinearConv"].parts(own)
+    assert names(parts) == ["QLinearConv"]
+    assert isinstance(parts, Sequence)
+    assert parts[-1].results[0].type == op.results[0].type
+    assert list(parts[-1].operands) == list(op.operands)
+    assert isinstance(parts[-1], OnnxOp)
+    assert parts[-1].ints_attr("strides") == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("opset", "expected"), [(19, ["Add", "Div", "Erf", "Add", "Mul", "Mul"]), (20, ["Add", "Gelu"])]
+)
+def test_a_gelu_is_one_op_from_opset_20_on(opset: int, expected: list[str]):
+    op = last_op("x: 2x3xf32\nb: 3xf32\ny = Add(x, b) : 2x3xf32", opset)
+    fused = op_named(MICROSOFT, "BiasGelu").build(op.inputs, op.result_types)
+    body = op.parent
+    assert body is not None
+    body.insert_op_after(fused, op)
+    assert names(FUSED[MICROSOFT, "BiasGelu"].parts(fused)) == expected

@@ -1,5 +1,7 @@
 """Ops that another op's kernel computes: on all stored values, and over pixels in either layout."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +10,14 @@ import numpy.typing as npt
 import onnx
 import onnx.helper as oh
 import pytest
+from built_ops import names
+from guard_cases import last_op
 from onnx_models import onnx_model
 
 import qdialect
 from qdialect import numerics
 from qdialect.evaluation import session as oracle
+from qdialect.forms.kernel_substitutes import REWRITTEN
 
 Array = npt.NDArray[Any]
 
@@ -169,3 +174,19 @@ def test_a_mean_of_all_pixels_is_a_pool(
     assert "QLinearGlobalAveragePool" in types
     assert not {"ReduceMean", "DequantizeLinear"} & set(types)
     assert steps(before, after) <= 1
+
+
+@pytest.mark.parametrize(
+    ("scale", "alpha", "expected"),
+    [
+        (2.0**-126, 1.0, ["Add"]),
+        (2.0**-126, 0.5, ["scale-value"]),
+        (2.0**-125, 0.5, ["Add"]),
+        (2.0**126, 2.0, ["Add"]),
+        (2.0**127, 2.0, ["scale-value"]),
+    ],
+)
+def test_a_line_has_a_slope_of_full_precision(scale: float, alpha: float, expected: list[str]):
+    types = f"!quant.uniform<i8:f32, {scale!r}>\n!p = !quant.uniform<i8:f32, 0.00390625:-128>"
+    op = last_op(f"x: 3x!mine\ny = HardSigmoid(x) {{alpha = {alpha} : f32}} : 3x!p", 18, types)
+    assert names(REWRITTEN["", "HardSigmoid"].parts(op)) == expected

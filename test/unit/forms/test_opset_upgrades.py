@@ -1,5 +1,7 @@
 """Ops of old opsets under a newer one, on numbers."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +9,17 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
+from built_ops import names, numbers
+from guard_cases import last_op
 from onnx_models import onnx_model
 from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type
 
 import qdialect
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.evaluation.session import run
+from qdialect.forms.opset_upgrades import NEWER
+from qdialect.reasons import answer
 from qdialect.transforms.raise_opset import RaiseOpsetPass
 
 # opset, op, attributes, further inputs, shape of the first
@@ -109,3 +117,88 @@ def test_a_softmax_of_open_sizes_takes_no_elements(
     for size in (0, 2):
         x = np.random.default_rng(3).normal(size=[n or size for n in shape]).astype(np.float32)
         np.testing.assert_array_equal(run(str(tmp_path / "new.onnx"), {"x": x})[0], run(proto, {"x": x})[0])
+
+
+def newer(body: str, opset: int) -> Any:
+    """The first newer form of the last op."""
+    op = last_op(body, opset)
+    return answer(NEWER["", op.op_type][0].parts, op)
+
+
+def dropped(op_type: str, attributes: str) -> str:
+    """A call of an op that no opset in use has."""
+    return f'Custom(x) {{domain = "", op_type = "{op_type}", attrs = {{{attributes}}}}}'
+
+
+NORMAL = "x: 1x2x3xf32\na: 2xf32\n{} = BatchNormalization(x, a, a, a, a) : {}"
+
+
+def test_a_normalization_with_one_result_is_that_of_inference():
+    five = ", ".join(["1x2x3xf32", *["2xf32"] * 4])
+    assert names(newer(NORMAL.format("y", "1x2x3xf32"), 7)) == ["BatchNormalization"]
+    assert names(newer(NORMAL.format("y, m, v, o, p", five), 7)) == ["training-mode"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes", "flat"),
+    [("2x3x4", None, (2, 12)), ("?x3x4", 3, (DYNAMIC, DYNAMIC)), ("*", DYNAMIC, (DYNAMIC, DYNAMIC))],
+)
+def test_an_old_softmax_is_one_of_rows_that_are_as_many_as_known(
+    shape: str, sizes: int | None, flat: tuple[int, int]
+):
+    """sizes: the number of them that a Shape gives, DYNAMIC if unknown; None for constants."""
+    parts = newer(f"x: {shape}xf32\ny = Softmax(x) : {shape}xf32", 11)
+    *_, softmax, last = [op for op in parts if op.op_type in ("Flatten", "Softmax", "Reshape")]
+    assert shape_of(softmax.results[0].type) == flat
+    assert softmax.int_attr("axis", 9) == 1
+    if sizes is None:
+        assert numbers(last, 1) == [2, 3, 4]
+    else:
+        assert shape_of(last.operands[1].type) == (sizes,)
+        (counted,) = [op for op in parts if op.op_type == "Shape"]
+        assert counted.operands[0] is parts[0].operands[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "ends", "result"),
+    [
+        ("border = array<i64: 1, 2, 0, 0>, scale = array<i64: 3, 2>", [5, 3], (1, 2, 3, 2)),
+        ("border = array<i64: 1, 2, 0, 3>", [-3, 2**63 - 1], (1, 2, 2, 4)),
+    ],
+)
+def test_a_crop_ends_behind_what_it_keeps(how: str, ends: list[int], result: tuple[int, ...]):
+    (*_, cut) = newer(f"x: 1x2x7x5xf32\ny = {dropped('Crop', how)} : *xf32", 7)
+    assert [numbers(cut, place) for place in (1, 2, 3)] == [[2, 1], ends, [2, 3]]
+    assert shape_of(cut.results[0].type) == result
+
+
+@pytest.mark.parametrize("shape", ["*x", "7x5x"])
+def test_a_crop_of_what_is_no_image_is_of_unknown_sizes(shape: str):
+    (*_, cut) = newer(f"x: {shape}f32\ny = {dropped('Crop', 'border = array<i64: 1, 2, 0, 3>')} : *xf32", 7)
+    assert shape_of(cut.results[0].type) is None
+
+
+def test_an_old_resize_says_what_keeps_it():
+    sides = newer(f"x: 1x2x3x4xf32\ny = {dropped('Upsample', 'height_scale = 2.0 : f32')} : *xf32", 1)
+    assert "height and width" in sides.message
+    smaller = newer("x: 1x2x3x4xf32\ns = [1.0, 1.0, 0.5, 2.0] : 4xf32\ny = Resize(x, s) : *xf32", 10)
+    assert "downsamples" in smaller.message
+    assert names(newer("x: 1x2x3x4xf32\ns = [1.0, 1.0, 1.0, 2.0] : 4xf32\ny = Resize(x, s) : *xf32", 10)) == [
+        "Resize"
+    ]
+
+
+def test_an_image_has_a_shift_for_each_channel():
+    how = "scale = 0.5 : f32, bias = array<f32: 1.0, -2.0>"
+    parts = newer(f"x: 1x2x3x4xf32\ny = {dropped('ImageScaler', how)} : 1x2x3x4xf32", 7)
+    (product, added) = [op for op in parts if op.op_type in ("Mul", "Add")]
+    assert numbers(product, 1) == 0.5
+    assert numbers(added, 1) == [[[1.0]], [[-2.0]]]
+
+
+@pytest.mark.parametrize("stated", ["3x4xf32", "*x!onnx.any"])
+def test_an_affine_has_a_type(stated: str):
+    body = f"x: 3x4xf32\ny = {dropped('Affine', 'alpha = 0.5 : f32, beta = 3.0 : f32')} : {stated}"
+    (product, added) = [op for op in newer(body, 7) if op.op_type in ("Mul", "Add")]
+    assert element_of(product.results[0].type) == element_of(added.results[0].type) == Float32Type()
+    assert (numbers(product, 1), numbers(added, 1)) == (0.5, 3.0)

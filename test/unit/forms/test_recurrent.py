@@ -1,5 +1,7 @@
 """LSTM, GRU and RNN taken apart, against onnxruntime's own."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,8 @@ import numpy as np
 import onnx
 import onnx.numpy_helper as onh
 import pytest
+from built_ops import names
+from guard_cases import last_op
 from recurrent_models import GATES, HIDDEN, Array, model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,9 +21,12 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.evaluation.session import run
+from qdialect.forms.cells import KINDS
+from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage]
 from qdialect.ir.values import real_constant
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import import_domains
+from qdialect.reasons import Blocked
 from qdialect.transforms.decompose import DecomposePass
 from qdialect.transforms.fold_constants import FoldConstantsPass
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
@@ -189,3 +196,33 @@ def test_the_kernel_that_quantizes_its_activations(direction: str, tmp_path: Pat
     assert [node.op_type for node in nodes] == ["DynamicQuantizeLSTM"]
     for a, b in zip(run(proto, feeds), run(str(tmp_path / "dynamic.onnx"), feeds), strict=True):
         assert 10 * np.log10((a**2).sum() / ((a - b) ** 2).sum()) > 36
+
+
+LAYER = """
+    x: 5x3x4xf32
+    w: 1x6x4xf32
+    r: 1x6x2xf32
+    {}
+    y = GRU(x, w, r, _, n) {{hidden_size = 2 : i64}} : 5x1x3x2xf32"""
+
+
+@pytest.mark.parametrize(
+    ("lengths", "opset", "kept"),
+    [
+        ("n = [5, 5, 5] : 3xi32", 9, False),
+        ("n = [5, 4, 5] : 3xi32", 11, True),
+        ("n = [4, 4, 4] : 3xi32", 11, True),
+        ("n = [5, 5, 4] : 3xi32", 10, None),
+        ("n: 3xi32", 11, True),
+        ("n: 3xi32", 10, None),
+    ],
+)
+def test_lengths_that_are_all_steps_are_none(lengths: str, opset: int, kept: bool | None):
+    op = last_op(LAYER.format(lengths), opset)
+    layer = _read(op, KINDS[op.op_type])
+    if kept is None:
+        assert names(layer) == ["opset"]
+    else:
+        assert not isinstance(layer, Blocked)
+        assert (layer.lengths is not None) is kept
+        assert (layer.steps, layer.batch) == (5, 3)

@@ -1,5 +1,9 @@
 """Several ops on 8 bits, written as the one function that they compute, on all values."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +12,8 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from geometries import runtime
+from guard_cases import Case, ops_of, parsed, text
 from onnx.parser import parse_model
 from onnx_models import onnx_model
 from xdsl.ir import SSAValue
@@ -17,6 +23,8 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.evaluation import session as oracle
 from qdialect.evaluation.session import evaluate
+from qdialect.kernel_selection.functions import ELEMENTWISE, ComposeFunction
+from qdialect.rewriting.driver import apply_patterns
 from qdialect.text.upstream import refused
 from qdialect.upstream.tosa_interpreter import run_integer
 
@@ -165,3 +173,40 @@ def test_chains_of_the_same_ops_are_run_once(monkeypatch: pytest.MonkeyPatch):
     report = qdialect.compile(onnx_model(nodes, ends[:1], ends[1:], [factor]))
     assert len(qdialect.to_model(report.module).graph.node) == 80
     assert 1 < len(runs) < 25
+
+
+@pytest.mark.parametrize(
+    ("opset", "price", "ops"),
+    [
+        (14, 8.0, "HardSwish"),
+        (13, 8.0, "HardSigmoid Mul"),
+        (14, 8.5, "HardSigmoid Mul"),
+        (14, None, "HardSigmoid Mul"),
+    ],
+)
+def test_a_function_stands_for_a_chain_that_takes_longer(opset: int, price: float | None, ops: str):
+    _, module = parsed(text(Case("", "", """
+        x: 2x3xf32
+        h = HardSigmoid(x) {alpha = 0.1666666666 : f32} : 2x3xf32
+        y = Mul(x, h) : 2x3xf32""", opset=opset)))  # fmt: skip
+    prices = {"HardSigmoid": 7.0, "Mul": 3.0} | ({} if price is None else {"HardSwish": price})
+    apply_patterns(module, "any", [ComposeFunction(runtime({ELEMENTWISE: prices}, kernels=True))])
+    assert ops_of(module) == ops
+
+
+@pytest.mark.parametrize(("sizes", "ops"), [("1x3", "HardSwish"), ("3", "Add Clip Mul Div")])
+def test_a_function_has_the_sizes_of_its_operand(sizes: str, ops: str):
+    """Numbers of shape (1, 1) give a row an axis, which no function does."""
+    _, module = parsed(text(Case("", "", f"""
+        x: {sizes}xf32
+        three = [3.0] : 1x1xf32
+        six = [6.0] : 1x1xf32
+        low = [0.0] : f32
+        high = [6.0] : f32
+        a = Add(x, three) : 1x3xf32
+        c = Clip(a, low, high) : 1x3xf32
+        m = Mul(x, c) : 1x3xf32
+        y = Div(m, six) : 1x3xf32""", opset=14)))  # fmt: skip
+    prices = {"Add": 3.0, "Clip": 3.0, "Mul": 3.0, "Div": 3.0, "HardSwish": 4.0}
+    apply_patterns(module, "any", [ComposeFunction(runtime({ELEMENTWISE: prices}, kernels=True))])
+    assert ops_of(module) == ops

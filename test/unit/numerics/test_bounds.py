@@ -285,3 +285,23 @@ def test_a_scale_next_to_another_is_taken_for_it():
         assert folding.near_scale(scale, far) is scale
     assert folding.near_scale(scale[:1], above[0].reshape(())).tolist() == [above[0]]
     assert folding.near_scale(np.array([np.inf], np.float32), scale[:1]).tolist() == [np.inf]
+
+
+def test_sizes_below_1_count_as_1_where_numbers_are_compared():
+    zero, near, far = (np.array([x]) for x in (0.0, 0.9e-3, 1.5e-3))
+    size = np.array([0.5])
+    assert numerics.are_near(zero, near, size, 1e-3)
+    assert not numerics.are_near(zero, far, size, 1e-3)
+    assert numerics.are_near(zero, far, np.array([-2.0]), 1e-3)
+
+
+@pytest.mark.parametrize("shift", [31, 32, 33, 62])
+def test_a_value_rescaled_has_32_bits_whatever_the_shift(shift: int):
+    """Of a shift of 31, 31 bits."""
+    bound = 2 ** (min(shift, 32) - 1)
+    ends = -numerics.INT32_MAX - 1, numerics.INT32_MAX
+    least = np.int64(-bound)
+    assert numerics.rescale(least, 1 << 30, shift, 0, 0, *ends, np.int32) == -(bound << 30 >> shift)
+    for value in (least - 1, -least):
+        with pytest.raises(ValueError, match="too large"):
+            numerics.rescale(value, 1 << 30, shift, 0, 0, *ends, np.int32)

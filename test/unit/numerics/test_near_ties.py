@@ -1,5 +1,7 @@
 """Multipliers by which results near a tie fall as onnxruntime's float32 has them."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 import onnx
@@ -8,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from qdialect import numerics
 from qdialect.evaluation.session import run
-from qdialect.numerics.near_ties import Rounding, faithful_ratios, faithful_rounding
+from qdialect.numerics.near_ties import Rounding, _bounds, _within, faithful_ratios, faithful_rounding  # pyright: ignore[reportPrivateUsage]
 
 Ints = npt.NDArray[np.int64]
 LOW, HIGH = -128, 127
@@ -212,3 +214,41 @@ def test_where_not_all_pairs_can_be_right_those_of_small_terms_are():
 def test_a_sum_of_1_that_is_a_tie_goes_to_even(ratio: float):
     rounding = faithful_rounding([ratio], -128, 127, 1000)
     assert missed(rounding, np.float32(ratio), -128, all_sums(1000)).tolist() == []
+
+
+def test_a_multiplier_goes_to_the_nearest_bound_of_most_weight():
+    largest = 2**31 - 1
+
+    def within(start: int, *bounds: tuple[int, int, float]) -> int:
+        least, greatest, weights = (np.array(column) for column in zip(*bounds, strict=True))
+        return _within(start, least, greatest, weights)
+
+    assert within(2**30, (2**30 - 5, 2**30 + 5, 1.0)) == 2**30
+    assert within(2**30, (2**30 + 3, 2**30 + 5, 1.0)) == 2**30 + 3
+    assert within(2**30, (2**30 - 5, 2**30 - 2, 1.0)) == 2**30 - 2
+    assert within(2**30, (2**30 + 3, 2**30 + 5, 1.0), (2**30 - 5, 2**30 - 2, 2.0)) == 2**30 - 2
+    assert within(largest - 1, (largest, largest + 9, 1.0)) == largest
+    assert within(largest - 1, (largest + 1, largest + 9, 1.0)) == largest - 1
+    assert within(2**30, (2**30 + 256, 2**30 + 300, 1.0)) == 2**30 + 256
+    assert within(2**30, (2**30 + 257, 2**30 + 300, 1.0)) == 2**30
+
+
+@pytest.mark.parametrize("bits", [0, 3])
+@pytest.mark.parametrize("sum", [1, -1, 7, -7, 100])
+def test_bounds_of_a_multiplier_are_those_that_give_the_result(sum: int, bits: int):
+    """The least and the greatest give it, the next ones do not; with bits, ties of the second rounding go to even."""
+    shift, result = 20, 3 if sum > 0 else -4
+    least, greatest = (
+        int(end[0])
+        for end in _bounds(np.array([sum]), np.array([float(result)]), np.array([shift], np.int8), bits)
+    )
+
+    def rounded(multiplier: int) -> int:
+        fine = (sum * multiplier + (1 << shift - 1)) >> shift
+        half = (1 << bits) >> 1
+        up = (fine + half) >> bits
+        return up - 1 if bits and up % 2 and (fine + half) % (1 << bits) == 0 else up
+
+    assert [rounded(m) == result for m in (least - 1, least, greatest, greatest + 1)] == [
+        False, True, True, False,
+    ]  # fmt: skip

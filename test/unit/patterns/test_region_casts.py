@@ -1,5 +1,7 @@
 """If, Loop and Scan whose values are quantized on both sides: integers cross, and the numbers stay."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,13 +13,17 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
-from guard_cases import parsed
+from guard_cases import Case, last_op, parsed, text
 from onnx_models import onnx_model
+from xdsl.dialects.builtin import f16
+from xdsl.dialects.func import ReturnOp
 
 import qdialect
+from qdialect.dialects.quant import Storage, StorageCastOp, UniformType
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.patterns.region_casts import _expressible, yields_only
 
 F, U8, I8, B = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8, onnx.TensorProto.INT8, onnx.TensorProto.BOOL
 Feeds = dict[str, npt.NDArray[Any]]
@@ -291,3 +297,44 @@ def test_a_body_states_the_sizes_of_the_stack():
     body = export_model(module).graph.node[0].attribute[0].g
     sizes = [[d.dim_value for d in out.type.tensor_type.shape.dim] for out in body.output]
     assert sizes == [[], [0, 3], [5, 3], [0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("constant", "storage", "expected"),
+    [
+        ("[1, -3] : 2xi8", Storage.of("i8"), True),
+        ("[1, 3] : 2xui8", Storage.of("i8"), False),
+        ("[1, -3] : 2xi8", Storage.make(8, True, -100, 100), False),
+    ],
+)
+def test_integers_that_are_those_of_a_type(constant: str, storage: Storage, expected: bool):
+    op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
+    type = UniformType.per_tensor(storage, np.float32(0.5))
+    assert _expressible(op.operands[0], type, StorageCastOp) is expected
+
+
+def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None) -> UniformType:
+    type = UniformType.per_tensor(Storage.of(storage), np.float32(scale), zero)
+    return type if expressed is None else type.replace(expressed=expressed)
+
+
+@pytest.mark.parametrize(
+    ("constant", "type", "expected"),
+    [
+        ("[1.0, -63.5] : 2xf32", per_tensor("i8", 0.5, -3), False),
+        ("[1.0, -62.5] : 2xf32", per_tensor("i8", 0.5, -3), True),
+        ("[1.25, 1.0] : 2xf32", per_tensor("i8", 0.5, -3), False),
+        ("[1.0, -62.5] : 2xf64", per_tensor("i8", 0.5, -3), False),
+        ("[1.0, -62.5] : 2xf16", per_tensor("i8", 0.5, -3), False),
+        ("[1.0, -62.5] : 2xf16", per_tensor("i8", 0.5, -3, f16), True),
+    ],
+)
+def test_what_a_type_expresses_exactly(constant: str, type: UniformType, expected: bool):
+    op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
+    assert _expressible(op.operands[0], type) is expected
+
+
+def test_what_a_function_returns_is_not_only_yielded():
+    _, module = parsed(text(Case("", "", "x: 2xf32\ny = Relu(x) : 2xf32")))
+    (end,) = (op for op in module.walk() if isinstance(op, ReturnOp))
+    assert not yields_only(end, 0)

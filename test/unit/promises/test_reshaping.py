@@ -1,10 +1,13 @@
 """Reshape: the scales run along the axis of the result that has them, if there is one: checked on every element."""
 
+from __future__ import annotations
+
 import itertools
 from math import prod
 
 import numpy as np
 import pytest
+from promised_types import after, reason, rows
 from xdsl.dialects.builtin import f32, i64
 from xdsl.utils.test_value import create_ssa_value
 
@@ -13,6 +16,7 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
+from qdialect.promises.reshaping import MAX_REPEATED_SCALES
 from qdialect.reasons import Blocked
 
 Shape = tuple[int, ...]
@@ -77,3 +81,16 @@ def test_an_unknown_size_is_no_obstacle_where_the_others_say_enough(place: int):
     type = moved(scales, source, 1, target, backward=False)
     assert isinstance(type, UniformType)
     assert (type.axis, type.scales.tolist()) == (1, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("size", "is_repeated"), [(MAX_REPEATED_SCALES, False), (MAX_REPEATED_SCALES + 2, True)]
+)
+def test_a_merged_axis_repeats_each_scale_so_often(size: int, is_repeated: bool):
+    body = f"x: 2x{size // 2}xf32\ns = [{size}] : 1xi64\ny = Reshape(x, s) : {size}xf32"
+    moved = after(body, rows(0.5, 0.25))
+    if is_repeated:
+        assert reason(moved) == "too-large"
+    else:
+        half = size // 2
+        assert moved == rows(*[0.5] * half, *[0.25] * half, zeros=(1,) * half + (2,) * half)

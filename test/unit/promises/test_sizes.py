@@ -1,5 +1,8 @@
 """What ops compute of lists of sizes and of shapes, some of them unknown: each rule by itself."""
 
+# pyright: reportPrivateUsage=false
+
+
 # ruff: noqa: E501 -- a case a line, so that the table can be read down
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from guard_cases import last_op
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.promises import sizes
 from qdialect.promises.shapes import Shaped
 from qdialect.promises.sizes import Counts, Element, Elements, Fills, Symbol, TakesSizes
 
@@ -252,3 +256,22 @@ def test_the_number_of_a_filled_tensor(attributes: str, number: float):
     promise = op.get_trait(Fills)
     assert promise is not None
     assert promise.number(op) == number
+
+
+@pytest.mark.parametrize(
+    ("constant", "expected"),
+    [
+        ("[] : 0xf32", None),
+        ("[3.0] : 1xf32", 3.0),
+        ("[3.0] : f32", 3.0),
+        ("[3.0, 3.0, 3.0, 3.0] : 2x2xf32", 3.0),
+        ("[3.0, 3.0, 3.0, 3.0, 3.0] : 5xf32", None),
+        ("[3.0, 4.0] : 2xf32", None),
+        ("[4, 4] : 2xi64", 4.0),
+        ("[1, 1] : 2xi1", None),
+    ],
+)
+def test_equal_elements_of_a_constant(constant: str, expected: float | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sizes, "MAX_EXAMINED_ELEMENTS", 4)
+    op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
+    assert sizes.filled_with(op.operands[0]) == expected

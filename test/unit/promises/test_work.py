@@ -2,13 +2,16 @@
 
 # ruff: noqa: E501 -- a case a line, so that the table can be read down
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from guard_cases import module_named
+from guard_cases import first_op, last_op, module_named, parsed
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.importer import import_model
 from qdialect.promises.work import Numbers, SumsProducts
@@ -193,3 +196,86 @@ def test_what_is_multiplied_is_told_by_what_stands_above():
     ops = [op for op in nodes_of(module_named(PAIRS)) if op.get_trait(SumsProducts)]
     kinds = [work.numbers(op) for op in ops if (work := op.get_trait(SumsProducts))]
     assert kinds == [Numbers.PAIRS, Numbers.PAIRS, Numbers.WEIGHTS, Numbers.FLOAT]
+
+
+@pytest.mark.parametrize(("result", "count"), [("*", 5 * 64), ("2x3x5", 2 * 3 * 5 * 64)])
+def test_a_packed_weight_is_multiplied_once_if_no_shape_says_more(result: str, count: int):
+    op = first_op(
+        f"%y = onnx_ms.MatMulNBits(%x, %w, %s) {{K = 64 : i64, N = 5 : i64, bits = 4 : i64, block_size = 32 : i64}}"
+        f" : (tensor<*xf32>, tensor<5x2x16xui8>, tensor<10xf32>) -> tensor<{result}xf32>",
+        "%x: tensor<*xf32>, %w: tensor<5x2x16xui8>, %s: tensor<10xf32>",
+    )
+    work = op.get_trait(SumsProducts)
+    assert work is not None
+    assert work.count(op) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "x", "w", "result", "count"),
+    [
+        ("Gemm(x, w) {transA = 1 : i64}", "3x5", "3x4", "5x4", 5 * 4 * 3),
+        ("Gemm(x, w)", "5x3", "3x4", "5x4", 5 * 4 * 3),
+        ("MatMul(x, w)", "3", "3x4", "4", 4 * 3),
+        ("MatMul(x, w)", "*", "3x4", "5x4", 3 * 4),
+        ("MatMul(x, w)", "*", "*", "5x4", None),
+    ],
+)
+def test_products_of_matrices(call: str, x: str, w: str, result: str, count: int | None):
+    op = last_op(f"x: {x}xf32\nw: {w}xf32\ny = {call} : {result}xf32")
+    work = op.get_trait(SumsProducts)
+    assert work is not None
+    assert work.count(op) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "result", "count"),
+    [
+        ("2x3x5xf32", "2x7x5xf32", "2x3x11xf32", (30 + 66) * 7),
+        ("2x4x3x5xf32", "2x4x7x5xf32", "2x4x3x11xf32", (120 + 264) * 7),
+        ("3x5xf32", "7x5xf32", "3x11xf32", None),
+        ("2x3x5xf32", "2x4x7x5xf32", "2x3x11xf32", None),
+        ("2x3x5xf32", "2x7x5xf32", "2x4x3x11xf32", None),
+        ("*xf32", "2x7x5xf32", "2x3x11xf32", None),
+        ("2x3x5xf32", "*xf32", "2x3x11xf32", None),
+        ("2x3x5xf32", "2x7x5xf32", "*xf32", None),
+    ],
+)
+def test_products_of_an_attention(query: str, key: str, result: str, count: int | None):
+    op = last_op(f"q: {query}\nk: {key}\nv: {key}\ny = Attention(q, k, v) : {result}", 23)
+    work = op.get_trait(SumsProducts)
+    assert work is not None
+    assert work.count(op) == count
+
+
+def test_the_last_of_a_few_products():
+    """Of a vector by a matrix there is a count; a packed weight's block may be one element."""
+    (op,) = (
+        one
+        for one in module_named(
+            "func.func @main(%x : tensor<5xf32>, %w : tensor<5x4xf32>) {\n"
+            "%y = onnx_ms.FusedMatMul(%x, %w) {transA = 1 : i64} : (tensor<5xf32>, tensor<5x4xf32>) -> tensor<4xf32>\nreturn\n}\n"
+        ).walk()
+        if isinstance(one, OnnxOp)
+    )
+    work = op.get_trait(SumsProducts)
+    assert work is not None
+    assert work.count(op) == 20
+
+
+def test_integers_out_of_a_cast_are_no_dequantized_values():
+    _, module = parsed(
+        "!u = !quant.uniform<u8:f32, 0.02:13>\n"
+        "builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {\n"
+        "func.func @f(%q: tensor<2x3x!u>, %x: tensor<2x3xf32>) {\n"
+        "%s = quant.scast %q : tensor<2x3x!u> to tensor<2x3xui8>\n"
+        "%d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>\n"
+        "%c = onnx.Concat(%d, %d) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>\n"
+        "%0 = onnx.Gemm(%x, %s) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xui8>) -> tensor<2x2xf32>\n"
+        "%1 = onnx.Gemm(%x, %x) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>\n"
+        "%2 = onnx.Gemm(%x, %c) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>\n"
+        "%3 = onnx.Gemm(%x, %d) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>\n"
+        "func.return\n}\n}"
+    )
+    products = [op for op in module.walk() if isinstance(op, OnnxOp) and op.get_trait(SumsProducts)]
+    kinds = [work.numbers(op) for op in products if (work := op.get_trait(SumsProducts))]
+    assert kinds == [Numbers.FLOAT, Numbers.FLOAT, Numbers.FLOAT, Numbers.WEIGHTS]

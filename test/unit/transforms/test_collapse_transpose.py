@@ -1,18 +1,34 @@
 """Transposes that move blocks: every order of five axes, some of which are one."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnx.helper as oh
 import onnx.parser
 import pytest
+from geometries import runtime
+from guard_cases import last_op
 from onnx_models import onnx_model
 
 import qdialect
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.evaluation import session as oracle
-from qdialect.transforms.collapse_transpose import collapsed, moves_one_axis
+from qdialect.transforms.collapse_transpose import (
+    MOVES,
+    CollapseRows,
+    CollapseTranspose,
+    _was_last,
+    collapsed,
+    moves_one_axis,
+)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 5, 7, 4), (1, 3, 5, 7, 4), (2, 1, 5, 1, 4), (1, 3, 1, 7, 1)])
@@ -120,3 +136,45 @@ def test_casts_around_a_softmax_stand_where_they_are_read(second: str) -> None:
     assert "Reshape" in {node.op_type for node in model.graph.node}
     for one, other in zip(oracle.run(model.SerializeToString(), {"x": x}), expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("0, 2, 1", "0, 2, 1", True), ("0, 2, 1", "1, 2, 0", False), ("1, 0, 2", "0, 2, 1", False)],
+)
+def test_an_axis_that_was_the_last_and_will_be(before: str, after: str, expected: bool):
+    end = last_op(f"""
+        x: 3x3x3xf32
+        t = Transpose(x) {{perm = array<i64: {before}>}} : 3x3x3xf32
+        s = Softmax(t) {{axis = 1 : i64}} : 3x3x3xf32
+        y = Transpose(s) {{perm = array<i64: {after}>}} : 3x3x3xf32""")
+    softmax = end.operands[0].owner
+    assert isinstance(softmax, OnnxOp)
+    assert _was_last(softmax, 1) is expected
+
+
+def moves(call: float, scattered: float) -> dict[str, Any]:
+    return {MOVES: {"scattered": scattered, "moved": 1.0}, "Placement": {"call": call}}
+
+
+@pytest.mark.parametrize(
+    ("groups", "shape", "scattered", "call"),
+    [
+        # 120 elements: scattered one by one, or in rows of 20 or, of unknown size, of 5
+        (((0,), (3,), (1, 2)), (2, 3, 4, 5), 3.0, 120.0),
+        (((1,), (0,), (2, 3)), (2, 3, 4, 5), 60.0, 120.0),
+        (((1,), (0,), (2, 3)), (DYNAMIC, 3, 4, 5), 60.0, 60.0),
+        (((1,), (0,), (2, 3)), (2, 3, DYNAMIC, 5), 15.0, 30.0),
+    ],
+)
+def test_a_transpose_of_blocks_gains_more_than_two_calls(
+    groups: Any, shape: tuple[int, ...], scattered: float, call: float
+):
+    assert not CollapseTranspose(runtime(moves(call, scattered)))._pays(groups, shape)
+    assert CollapseTranspose(runtime(moves(call - 0.5, scattered)))._pays(groups, shape)
+
+
+@pytest.mark.parametrize(("shape", "call"), [((2, 3, 4, 5), 240.0), ((DYNAMIC, 3, 4, 5), 120.0)])
+def test_rows_in_place_gain_more_than_two_calls(shape: tuple[int, ...], call: float):
+    assert not CollapseRows(runtime(moves(call, 3.0)))._pays(shape)
+    assert CollapseRows(runtime(moves(call - 0.5, 3.0)))._pays(shape)

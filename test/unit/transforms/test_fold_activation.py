@@ -1,5 +1,7 @@
 """`fold-activation` on numbers: what goes would have changed no integer."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from guard_cases import Case, ops_of, parsed, text
 from onnx.parser import parse_model
 from promise_cases import Feeds, module, outputs, parameters, quantized, stored_values
 from xdsl.context import Context
 
 from qdialect.cli import main
-from qdialect.transforms.fold_activation import FoldActivationPass
+from qdialect.rewriting.driver import apply_patterns
+from qdialect.transforms.fold_activation import FoldActivationPass, ReadBound
 
 KEEPING = {
     "Abs": "",
@@ -150,3 +154,13 @@ def test_what_a_normalization_takes_over_is_no_other_tensor(tmp_path: Path):
     assert main(["compile", str(path), "-o", str(result), "--check-numerics"]) == 0
     nodes = onnx.load(result).graph.node
     assert [(node.op_type, node.output[0]) for node in nodes] == [("LayerNormalization", "m"), ("Tanh", "y")]
+
+
+@pytest.mark.parametrize(("opset", "op"), [(12, "Clip"), (11, "Clip"), (10, "Max")])
+def test_a_bound_of_integers_is_a_clamp_from_opset_11_on(opset: int, op: str):
+    _, module = parsed(text(Case("", "", """
+        x: 2x3x!s
+        k = [5] : i8 as !s
+        y = Max(x, k) : 2x3x!s""", opset=opset)))  # fmt: skip
+    apply_patterns(module, "any", [ReadBound()])
+    assert ops_of(module) == op

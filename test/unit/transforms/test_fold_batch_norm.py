@@ -1,11 +1,16 @@
 """Folding factors and shifts holds its bounds against float64, whatever the statistics are."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
+from guard_cases import Case, ops_of, parsed, text
 from onnx import TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
 from onnx_models import onnx_model
@@ -13,11 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect import numerics
 from qdialect.api import compile
+from qdialect.dialects.quant import QuantizeOp
 from qdialect.evaluation import session as oracle
 from qdialect.numerics import folding
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
 
 Array = npt.NDArray[Any]
 
@@ -374,3 +381,30 @@ def test_columns_of_an_open_batch_are_the_last_axis(sizes: str, folded: bool):
     assert ("Mul" not in [n.op_type for n in compiled.graph.node]) is folded
     (expected,), (got,) = oracle.run(proto, x), oracle.run(compiled, x)
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shift", "zero"), [(121.0, 255), (121.5, None), (-6.5, 0), (-7.0, None), (0.5, 14)])
+def test_a_shift_moves_the_zero_point_within_its_storage(shift: float, zero: int | None):
+    """Steps of 0.5 from 13 on: as much as 242 above, and 13 below."""
+    context, module = parsed(text(Case("", "", f"""
+        x: 2x3xf32
+        k = [{shift}] : f32
+        m = Add(x, k) : 2x3xf32
+        y = qcast m : 2x3x!half_steps""")).replace("!half_steps", "!quant.uniform<u8:f32, 0.5:13>"))  # fmt: skip
+    FoldBatchNormPass(lossy=True).apply(context, module)
+    casts = [op.element_type for op in module.walk() if isinstance(op, QuantizeOp)]
+    assert [(float(c.scale), int(c.zero_point)) for c in casts] == [(0.5, 13 if zero is None else zero)]
+    assert ("Add" in ops_of(module)) is (zero is None)
+
+
+@pytest.mark.parametrize(("factor", "reason"), [("1.0e+30", "scale-value"), ("-1.0", "unfoldable-factor")])
+def test_a_factor_leaves_a_scale_above_zero(factor: str, reason: str):
+    source = text(Case("", "", f"""
+        x: 2x3xf32
+        k = [{factor}] : f32
+        m = Mul(x, k) : 2x3xf32
+        y = qcast m : 2x3x!tiny"""))  # fmt: skip
+    context, module = parsed(f"!tiny = !quant.uniform<u8:f32, 1.0e-30:13>\n{source}")
+    FoldBatchNormPass(lossy=True).apply(context, module)
+    assert ops_of(module) == "Mul qcast"
+    assert reason in [r.blocked.id for r in remarks_of(module)]

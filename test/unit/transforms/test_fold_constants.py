@@ -1,8 +1,13 @@
 """fold-constants computes the QuantizeLinear of a constant itself: what onnxruntime computes, without its copies."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 import numpy as np
 import onnx
 import pytest
+from guard_cases import Case, ops_of, parsed, text
 from onnx import helper
 from onnx_models import onnx_model
 from xdsl.context import Context
@@ -10,7 +15,8 @@ from xdsl.context import Context
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.evaluation import session as oracle
 from qdialect.onnx_io.importer import import_model
-from qdialect.transforms.fold_constants import FoldConstantsPass
+from qdialect.rewriting.driver import apply_patterns
+from qdialect.transforms.fold_constants import ComputeTable, FoldConstantsPass
 
 RANDOM = np.random.default_rng(5)
 VALUES = np.concatenate([RANDOM.normal(0, 3, 60), [0.05, -0.05, 0.15, 1e30, -1e30, np.inf, -np.inf]])
@@ -43,3 +49,14 @@ def test_a_quantized_constant(scales: np.ndarray, zero_points: np.ndarray, monke
     [constant] = [op for op in module.walk() if isinstance(op, ConstantOp)]
     assert constant.value is not None
     np.testing.assert_array_equal(constant.value.array(), expected)
+
+
+@pytest.mark.parametrize(("op", "computed"), [("Tanh", True), ("Softmax", False)])
+def test_only_the_same_function_of_each_element_is_computed_of_a_table(op: str, computed: bool):
+    _, module = parsed(text(Case("", "", f"""
+        i: 5xi64
+        w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : 2x3xf32
+        t = Gather(w, i) : 5x3xf32
+        y = {op}(t) : 5x3xf32""")))  # fmt: skip
+    apply_patterns(module, "any", [ComputeTable()])
+    assert ops_of(module) == (f"{op} Gather" if computed else f"Gather {op}")

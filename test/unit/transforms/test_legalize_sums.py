@@ -1,11 +1,18 @@
 """Products of i8 activations: the model that runs u8 instead gives the same numbers, bit for bit."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from geometries import costs, runtime
+from guard_cases import Case, last_op, ops_of, parsed, text
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from xdsl.ir import Use
@@ -13,7 +20,15 @@ from xdsl.ir import Use
 import qdialect
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
-from qdialect.transforms.legalize_sums import Source
+from qdialect.rewriting.driver import apply_patterns
+from qdialect.targets.pricing import (
+    MAX_TIME_RATIO,
+    QUANTIZE,
+    SIGNED,
+    SIGNED_PRODUCT,
+    SUM,
+)
+from qdialect.transforms.legalize_sums import LegalizeSum, Source
 
 
 def nodes(kind: str) -> list[onnx.NodeProto]:
@@ -99,3 +114,59 @@ def test_the_readers_of_a_value_are_asked_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Source, "read_by", counted)
     qdialect.compile(onnx_model([quantize, *products, cast], inputs, outputs, tensors))
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "pays"),
+    [({}, False), ({SIGNED: 59.0}, True), ({SIGNED: None}, False), ({"group": 2, SIGNED: 1.0}, False)],
+)
+def test_a_second_quantize_takes_less_than_the_sum_saves(change: dict[str, Any], pays: bool):
+    group = change.get("group", 1)
+    op = last_op(f"""
+        x: 1x{2 * group}x5x3xui8
+        w: 4x2x1x1xi8
+        y = ConvInteger(x, w) {{group = {group} : i64}} : 1x4x5x3xi32""")
+    calls = {SUM: 100.0, SIGNED: 60.0} | change
+    prices = costs(**{name: call for name, call in calls.items() if call is not None and name != "group"})
+    assert LegalizeSum(runtime(prices | {QUANTIZE: {"read": 0.0, "call": 40.0}}))._pays(op) is pays
+
+
+@pytest.mark.parametrize(
+    ("rows", "call", "casts", "pays"),
+    [
+        ("4", 79.0, 1, True),
+        ("4", 81.0, 1, False),
+        ("4", 33.0, 2, True),
+        ("4", 35.0, 2, False),
+        ("?", 21.0, 1, False),
+    ],
+)
+def test_casts_of_an_activation_take_less_than_the_product_saves(
+    rows: str, call: float, casts: int, pays: bool
+):
+    op = last_op(f"""
+        x: {rows}x3xi8
+        w: 3x5xi8
+        y = MatMulInteger(x, w) : {rows}x5xi32""")
+    saved = {SIGNED_PRODUCT: {"product": 92 / 60 / MAX_TIME_RATIO}}
+    assert (
+        LegalizeSum(runtime(saved | {QUANTIZE: {"read": 1.0, "call": call}}))._product_pays(op, casts) is pays
+    )
+    assert not LegalizeSum(runtime({QUANTIZE: {"read": 0.0, "call": 0.0}}))._product_pays(op, casts)
+
+
+@pytest.mark.parametrize(
+    ("activation", "ops"),
+    [
+        ("q: 4x3xi8", "MatMulInteger"),
+        ("x: 4x3xf32\ns: f32\nz: i8\nq = QuantizeLinear(x, s, z) : 4x3xi8\nd = Abs(q) : 4x3xi8",
+         "QuantizeLinear Abs QuantizeLinear MatMulInteger"),
+    ],
+)  # fmt: skip
+def test_integers_that_are_quantized_here_take_one_cast_more_and_others_two(activation: str, ops: str):
+    _, module = parsed(text(Case("", "", f"{activation}\nw: 3x5xui8\ny = MatMulInteger(q, w) : 4x5xi32")))
+    prices = {SIGNED_PRODUCT: {"product": 92 / 60 / MAX_TIME_RATIO}, QUANTIZE: {"read": 1.0, "call": 50.0}}
+    sums = {"MatMulInteger": ("u8", "u8")}
+    apply_patterns(module, "any", [LegalizeSum(runtime(prices, sums=sums, largest_weight=None))])
+    names = [name for name in ops_of(module).split() if name not in ("Constant", "Add", "Cast")]
+    assert sorted(names) == sorted(ops.split())

@@ -3,20 +3,37 @@ Interpolation as products with constant matrices: the integers behind it are tho
 bytes are the same.
 """
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from geometries import runtime
 from graph_builder import Graph, compiled
+from guard_cases import Case, last_op, ops_of, parsed, text
 from onnx.parser import parse_model
 from xdsl.context import Context
 
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.rewriting.driver import apply_patterns
 from qdialect.targets import Target
-from qdialect.targets.pricing import TERMS
-from qdialect.transforms.lower_to_matmul import INTERPOLATION, PRODUCT, LowerToMatmulPass
+from qdialect.targets.pricing import (
+    TERMS,
+)
+from qdialect.transforms.lower_to_matmul import (
+    INTERPOLATION,
+    PRODUCT,
+    AxisMatrix,
+    LowerToMatMul,
+    LowerToMatmulPass,
+    _are_exact,
+)
 
 SHAPES: list[tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]] = [
     ({"mode": "linear"}, (3, 12, 10), (3, 96, 70)),
@@ -112,3 +129,50 @@ def test_an_unknown_size_is_priced_as_1(batch: Any, pays: bool, monkeypatch: pyt
     module = import_model(parse_model(text))
     LowerToMatmulPass().apply(Context(), module)
     assert ({node.op_type for node in export_model(module).graph.node} == {"MatMul"}) == pays
+
+
+RESIZE = 'x: {0}xf32\nn = [{1}] : {2}xi64\ny = Resize(x, _, _, n) {{mode = "linear"}} : {3}xf32'
+
+
+@pytest.mark.parametrize(("price", "pays"), [(100.0, False), (100.5, True)])
+def test_products_for_an_interpolation_take_less_time(price: float, pays: bool):
+    """Rows of 2 and 3 pixels to 4 and 6: 85 for the products, and a share of 85 percent of the kernel's price."""
+    op = last_op("x: 1x1x2x3xf32\nn = [1, 1, 4, 6] : 4xi64\ny = Resize(x, _, _, n) : 1x1x4x6xf32")
+    steps = [AxisMatrix(3, np.zeros((6, 3), np.float32)), AxisMatrix(2, np.zeros((4, 2), np.float32))]
+    # 36 + 48 products, 12 + 24 elements, two calls, one matrix in front of the last axis
+    product = {"product": 0.5, "written": 0.25, "call": 16.5}
+    kernel = {"linear": 2.0, "call": price - 48, "matrix": 1.0}
+    target = runtime({"Interpolation": kernel, "Gemm": product})
+    assert LowerToMatMul(target)._pays(op, 2, (1, 1, 2, 3), steps) is pays
+
+
+@pytest.mark.parametrize(
+    ("shape", "result", "ops"),
+    [("3", "6", "Resize"), ("2x3", "4x6", "MatMul MatMul"), ("1x2x3", "1x4x6", "MatMul MatMul")],
+)
+def test_interpolations_of_two_axes_or_more_are_products(shape: str, result: str, ops: str):
+    sizes = result.split("x")
+    _, module = parsed(text(Case("", "", RESIZE.format(shape, ", ".join(sizes), len(sizes), result))))
+    apply_patterns(module, "lower-to-matmul", [LowerToMatMul(runtime({}))])
+    assert ops_of(module) == ops
+
+
+def array(dtype: npt.DTypeLike, values: Any) -> npt.NDArray[Any]:
+    return np.array(values, dtype)
+
+
+@pytest.mark.parametrize(
+    ("fractions", "exact"),
+    [
+        ([2.0**-8, 2.0**-8], True),
+        ([2.0**-8, 2.0**-9], False),
+        ([2.0**-16], True),
+        ([2.0**-17], False),
+        ([1.0, 1.0], True),
+        ([1 / 3], False),
+        ([0.5, 1 / 3], False),
+    ],
+)
+def test_sums_of_bytes_that_float32_holds(fractions: list[float], exact: bool):
+    steps = [AxisMatrix(k, array(np.float32, [[f, 1 - f]])) for k, f in enumerate(fractions)]
+    assert _are_exact(steps) is exact

@@ -1,5 +1,9 @@
 """Convolutions of activations quantized at run time, as matrix products, on numbers."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +11,8 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
+from geometries import FREE, costs, runtime
+from guard_cases import Case, ops_of, parsed, text
 from onnx_models import onnx_model
 from xdsl.context import Context
 
@@ -14,10 +20,17 @@ import qdialect
 from qdialect.evaluation import session as oracle
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.promises.window import Geometry
 from qdialect.targets import Target
-from qdialect.targets.pricing import PRODUCT, QUANTIZE, SIGNED, SUM, TERMS
+from qdialect.targets.pricing import (
+    PRODUCT,
+    QUANTIZE,
+    SIGNED,
+    SUM,
+)
+from qdialect.transforms import get_all_passes
 from qdialect.transforms.infer_shapes import InferShapesPass
-from qdialect.transforms.lower_to_product import REST, LowerToProductPass
+from qdialect.transforms.lower_to_product import REST, SCALING_OPS, LowerToProduct, LowerToProductPass
 
 # operand, weight, attributes of the convolution
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
@@ -101,7 +114,6 @@ def test_a_product_of_a_compiled_model_stays_as_it_is(tmp_path: Path):
     assert (tmp_path / "twice.onnx").read_bytes() == after.read_bytes()
 
 
-FREE: dict[str, float] = dict.fromkeys(TERMS, 0.0)
 PRICES: dict[str, dict[str, float]] = {
     **dict.fromkeys((PRODUCT, SUM, SIGNED, QUANTIZE), FREE),
     "Elementwise": {"Mul": 0.0},
@@ -155,3 +167,56 @@ def test_columns_and_results_beyond_the_cache_cost_more(
     for one in (InferShapesPass(), LowerToProductPass()):
         one.apply(Context(), module)
     assert ("MatMulIntegerToFloat" in {node.op_type for node in export_model(module).graph.node}) == pays
+
+
+HOISTED = """
+        x: 1x2x2x16xf32
+        t = Transpose(x) {perm = array<i64: 0, 3, 1, 2>} : 1x16x2x2xf32
+        k = VALUES
+        r = Mul(t, k) : 1x16x2x2xf32
+        q, s, z = DynamicQuantizeLinear(r) : 1x16x2x2xui8, f32, ui8
+        y = Transpose(q) {perm = array<i64: 0, 2, 3, 1>} : 1x2x2x16xui8"""
+
+
+@pytest.mark.parametrize(
+    ("values", "ops"),
+    [
+        ("[2.0] : f32", "Mul DynamicQuantizeLinear Transpose Transpose"),
+        ("[2.0] : 1xf32", "Mul DynamicQuantizeLinear Transpose Transpose"),
+        ("[2.0, 3.0] : 2xf32", "Transpose Mul DynamicQuantizeLinear Transpose"),
+    ],
+)
+def test_what_is_one_number_moves_with_its_quantize(values: str, ops: str):
+    """A list of several would have to be transposed too."""
+    context, module = parsed(text(Case("", "", HOISTED.replace("VALUES", values))))
+    get_all_passes()["lower-to-product"]()().apply(context, module)
+    assert ops_of(module) == ops
+
+
+@pytest.mark.parametrize(
+    ("change", "product", "pays"),
+    [
+        # 15 pixels in 2 images of 3 inputs, 4 outputs, 2 elements under the kernel: 100 for the sum and 2 * 6 * 4 for
+        # the weight, SCALING_OPS * 30 * 4 for what stands behind it, and 30 * (6 + 16) bytes held
+        ({}, 0.85 * (100 + 48 + SCALING_OPS * 120), False),
+        ({}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 1, True),
+        ({"biased": False}, 0.85 * (100 + 48 + (SCALING_OPS - 1) * 120), False),
+        ({"biased": False}, 0.85 * (100 + 48 + (SCALING_OPS - 1) * 120) - 1, True),
+        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 51, True),
+        ({"cache": 610.0}, 0.85 * (100 + 48 + SCALING_OPS * 120) - 50, False),
+        ({"least_outputs": 4.0}, 1.0, True),
+        ({"least_outputs": 5.0}, 1.0, False),
+        ({"groups": 2}, 1.0, False),
+        ({"without": SIGNED}, 1.0, False),
+    ],
+)
+def test_a_product_takes_less_than_a_sum_and_its_scaling(change: dict[str, Any], product: float, pays: bool):
+    rest = {"least_outputs": 1.0, "packed": 1.0, "beyond": 1.0, "cache": 1e6}
+    prices: dict[str, Any] = costs(**{PRODUCT: product, SUM: 100.0, SIGNED: 100.0})
+    prices |= {REST: rest | change, QUANTIZE: {"read": 0.0, "call": 0.0}, "Elementwise": {"Mul": 1.0}}
+    prices.pop(str(change.get("without")), None)
+    plane = Geometry(
+        images=2, inputs=3, outputs=4, groups=change.get("groups", 1), kernel=(1, 2), strides=(1, 1), dilations=(1, 1),
+        pads=((0, 0), (0, 0)), sizes=(3, 6), results=(3, 5),
+    )  # fmt: skip
+    assert LowerToProduct(runtime(prices))._pays(plane, biased=change.get("biased", True)) is pays

@@ -1,17 +1,33 @@
 """What is lowered to integer kernels computes what onnxruntime, left as it is, makes of the model that was given."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
 import onnxruntime as ort
 import pytest
 from graph_builder import Graph, compiled
+from guard_cases import Case, last_op, parsed, text
 from onnx import TensorProto, helper
 
 import qdialect
+from qdialect import numerics
+from qdialect.api import compile
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import uniform_of
+from qdialect.ir.values import constant_array
+from qdialect.onnx_io.importer import import_model
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
+from qdialect.transforms import get_all_passes
+from qdialect.transforms.lower_to_qoperator import _sum_guard
 
 
 @pytest.mark.parametrize("zeros", [[-128, -128, -128], [-128, 5, -100]])
@@ -229,3 +245,57 @@ def test_computed_operands_of_products_are_signed(quantized: bool, tmp_path: Pat
     np.testing.assert_allclose(
         after, before, rtol=0, atol=0.2 * 1.001 if quantized else 1e-4 * np.abs(before).max()
     )
+
+
+@pytest.mark.parametrize(("most", "blocked"), [(726, False), (725, True)])
+def test_a_product_sums_up_to_the_greatest_integer(most: int, blocked: bool, monkeypatch: pytest.MonkeyPatch):
+    """3 times 242 steps above the zero point."""
+    op = last_op("x: 2x1x!u\nw = [3] : 1x1xi8 as 1x1x!t\ny = MatMul(x, w) : 2x1xf32")
+    types = [uniform_of(value.type) for value in op.operands]
+    monkeypatch.setattr(numerics, "INT32_MAX", most)
+    reason = _sum_guard(op, types)
+    assert (reason is not None) is blocked
+    if reason is not None:
+        assert "726" in reason.message
+
+
+def test_a_dequantized_bias_is_added_as_a_constant():
+    """Behind a kernel with a float result; each run would dequantize it again."""
+    context, module = parsed(text(Case("", "", """
+        x: 2x3x!u
+        w = [1, 2, 3, 4, 5, 6] : 3x2xi8 as 3x2x!t
+        b = [4, -8] : 2xi8 as 2x!t
+        d = dcast b : 2xf32
+        y = Gemm(x, w, d) : 2x2xf32""")))  # fmt: skip
+    get_all_passes()["lower-to-qoperator"]()().apply(context, module)
+    add = [op for op in module.walk() if isinstance(op, OnnxOp)][-1]
+    assert add.op_type == "Add"
+    assert isinstance(add.operands[0].owner, OnnxOp)
+    assert add.operands[0].owner.op_type == "QGemm"
+    assert np.asarray(constant_array(add.operands[1])).tolist() == [1.0, -2.0]
+
+
+@pytest.mark.parametrize(("inputs", "is_blocked"), [(65_000, False), (70_000, True)])
+def test_sums_beyond_int32_stay_in_float(inputs: int, is_blocked: bool):
+    """255 * 127 * 66,312 is the first product beyond; no bias is there for rescale-bias to look at."""
+    constants = {
+        "s": np.float32(0.02), "z": np.uint8(0), "t": np.float32(0.03),
+        "w": np.full((inputs, 1), 127, np.int8), "u": np.float32(900), "v": np.uint8(7),
+    }  # fmt: skip
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        oh.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+        oh.make_node("DequantizeLinear", ["w", "t"], ["wd"]),
+        oh.make_node("MatMul", ["xd", "wd"], ["m"], "product"),
+        oh.make_node("QuantizeLinear", ["m", "u", "v"], ["y"]),
+    ]
+    tensors = [onh.from_array(np.asarray(v), k) for k, v in constants.items()]
+    x = oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, inputs])
+    y = oh.make_tensor_value_info("y", onnx.TensorProto.UINT8, [2, 1])
+    model = oh.make_model(oh.make_graph(nodes, "g", [x], [y], tensors), ir_version=8)
+    model.opset_import[0].version = 17
+    module = import_model(model)
+    compile(module)
+    kernels = [op.name for op in module.walk() if op.name == "onnx.QLinearMatMul"]
+    ids = {remark.blocked.id for remark in remarks_of(module)}
+    assert (not kernels, "accumulator-overflow" in ids) == (is_blocked, is_blocked)

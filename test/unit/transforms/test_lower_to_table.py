@@ -1,5 +1,9 @@
 """`lower-to-table`: tables of 256 values against onnxruntime with optimization off, on all values."""
 
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +12,21 @@ import numpy.typing as npt
 import onnx
 import onnx.helper as oh
 import pytest
+from geometries import runtime
 from graph_builder import Graph, compiled
+from guard_cases import Case, last_op, ops_of, parsed, text
 from onnx_models import onnx_model
 from xdsl.context import Context
 
 import qdialect
+from qdialect.dialects.quant import QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
 from qdialect.evaluation import session as oracle
+from qdialect.kernel_selection.functions import ELEMENTWISE
+from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
-from qdialect.transforms import get_all_passes
+from qdialect.transforms import get_all_passes, lower_to_table
+from qdialect.transforms.lower_to_table import LOOKUP, MAX_DISTANCE_STEPS, LowerToTable, _is_near
 
 Array = npt.NDArray[Any]
 SCALE, Y_SCALE = 0.03, 0.017
@@ -129,3 +139,74 @@ def test_a_chain_of_floats_is_the_op_that_it_computes(function: str, tmp_path: P
     assert written == [function]
     assert np.abs(after - before).max(where=np.abs(data) < 10, initial=0) < 1e-6
     np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("most", "known"), [(4, True), (3, False)])
+def test_so_many_values_are_searched_for_a_table(most: int, known: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lower_to_table, "MAX_CONE_VALUES", most)
+    _, module = parsed(text(Case("", "", """
+        q: 2x3x!u
+        d = dcast q : 2x3xf32
+        t = Erf(d) : 2x3xf32
+        y = qcast t : 2x3x!t""")))  # fmt: skip
+    (last,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
+    assert (lower_to_table._cone(last.results[0]) is not None) is known
+
+
+TABLE = "q: 2x3x!u\nd = dcast q : 2x3xf32\nt = Tanh(d) : 2x3xf32\ny = qcast t : 2x3x!t"
+
+
+@pytest.mark.parametrize(
+    ("lookup", "shape", "cheap", "lowered", "remark"),
+    [
+        (12.0, "2x3", None, False, None),
+        (12.0, "2x3", 1.0, False, None),
+        (11.5, "2x3", None, True, None),
+        (12.0, "2x?", None, False, None),
+        (11.5, "2x?", None, False, "invalid-op"),
+    ],
+)
+def test_a_table_takes_less_than_what_it_replaces(
+    lookup: float, shape: str, cheap: float | None, lowered: bool, remark: str | None
+):
+    prices = {ELEMENTWISE: {"DequantizeLinear": 2.0, "Tanh": 7.0, "QuantizeLinear": 3.0, LOOKUP: lookup}}
+    if cheap is not None:  # a function that is another one
+        prices[ELEMENTWISE] |= {"Gelu": cheap}
+    _, module = parsed(text(Case("", "", TABLE.replace("= Tanh(d) : 2x3", f"= Tanh(d) : {shape}"))))
+    apply_patterns(module, "lower-to-table", [LowerToTable(runtime(prices, kernels=True))])
+    assert ("Gather" in ops_of(module)) is lowered
+    assert [r.blocked.id for r in remarks_of(module)] == ([remark] if remark else [])
+
+
+@pytest.mark.parametrize(
+    ("opset", "now", "expected"),
+    [
+        (14, 20.0, ["Gelu", "HardSwish"]),
+        (13, 20.0, ["Gelu"]),
+        (7, 20.0, ["Gelu"]),
+        (6, 20.0, []),
+        (14, 16.0, ["Gelu"]),
+        (14, 10.0, []),
+    ],
+)
+def test_functions_of_an_opset_that_take_less_time(opset: int, now: float, expected: list[str]):
+    prices = {"DequantizeLinear": 2.0, "QuantizeLinear": 3.0, "Gelu": 3.5, "HardSwish": 8.6}
+    op = last_op("x: 2x3xf32\ny = Tanh(x) : 2x3xf32", opset)
+    assert [f.name for f in LowerToTable(runtime({}))._cheaper(op, prices, now)] == expected
+
+
+def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None) -> UniformType:
+    type = UniformType.per_tensor(Storage.of(storage), np.float32(scale), zero)
+    return type if expressed is None else type.replace(expressed=expressed)
+
+
+@pytest.mark.parametrize(
+    ("moved", "off", "expected"),
+    [(0.0, 0, True), (MAX_DISTANCE_STEPS, 1, True), (MAX_DISTANCE_STEPS * 1.01, 1, False), (0.0, 2, False)],
+)
+def test_near_is_by_steps_and_by_a_part_of_one(moved: float, off: int, expected: bool):
+    type = per_tensor("u8", 0.5, 0)
+    exact = np.arange(4, 68) * 0.5
+    table = np.arange(4, 68, dtype=np.uint8)
+    table[5] += off
+    assert _is_near(exact + moved * 0.5, exact, table, type) is expected

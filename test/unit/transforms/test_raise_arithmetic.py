@@ -1,5 +1,7 @@
 """`raise-arithmetic` and `quantize-inputs` on numbers: spelled-out quantization against the casts it is read as."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,15 +9,20 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from guard_cases import Case, parsed, text
 from onnx_models import onnx_model
 
 from graphs.structure import difference
 from qdialect.api import compile
+from qdialect.dialects.quant import QuantizeOp
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.manager import run_passes
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
+from qdialect.transforms.raise_arithmetic import NarrowStorage
 
 Constants = dict[str, "np.ndarray | float"]
 TIES = np.arange(-2500, 2500, 0.0625, dtype=np.float32).reshape(4, -1)
@@ -330,3 +337,36 @@ def test_products_of_integers_that_are_cast_to_float(form: str):
     again = import_model(export_model(module))
     compile(again, "onnxruntime", form=form)
     assert difference(result, export_model(again)) == ""
+
+
+NARROW = """
+    x: 2x3xf32
+    q = qcast x : 2x3x!s
+    p = scast q : 2x3xi8
+    a = [{0}] : i8
+    b = [{1}] : i8
+    y = Clip(p, a, b) : 2x3xi8"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "storage"),
+    [(-4, -2, (-4, -2)), (-3, -3, None), (-2, 5, None), (-9, -4, None), (-4, -3, (-4, -3)), (-3, 5, None)],
+)
+def test_a_clamp_around_the_zero_point_is_a_narrower_storage(
+    low: int, high: int, storage: tuple[int, int] | None
+):
+    _, module = parsed(text(Case("", "", NARROW.format(low, high))))
+    apply_patterns(module, "raise-arithmetic", [NarrowStorage()])
+    (cast_op,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
+    is_storage = cast_op.element_type.storage
+    assert (is_storage.low, is_storage.high) == (storage or (-128, 127))
+    outside = low == high or not low <= -3 <= high
+    assert [r.blocked.id for r in remarks_of(module)] == (["invalid-parameters"] if outside else [])
+
+
+def test_a_clamp_from_the_least_integer_on_is_a_storage():
+    source = text(Case("", "", NARROW.replace("!s", "!lowest").format(-128, 5)))
+    _, module = parsed(f"!lowest = !quant.uniform<i8:f32, 0.5:-128>\n{source}")
+    apply_patterns(module, "raise-arithmetic", [NarrowStorage()])
+    (quantize,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
+    assert (quantize.element_type.storage.low, quantize.element_type.storage.high) == (-128, 5)

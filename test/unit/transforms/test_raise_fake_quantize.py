@@ -10,12 +10,14 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from guard_cases import Case, check_unmoved, text
 
 import qdialect
 from graphs.structure import difference
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.transforms import get_all_passes
 
 Array = npt.NDArray[Any]
 QONNX, OPENVINO = "qonnx.custom_op.general", "org.openvinotoolkit"
@@ -196,3 +198,19 @@ def test_the_operator_as_older_exporters_wrote_it():
     first = compiled(original, "onnxruntime")
     assert "FakeQuantize" not in operators(first)
     assert difference(first, compiled(first, "onnxruntime")) == ""
+
+
+def _custom(domain: str, op_type: str, attributes: str = "") -> str:
+    return f'{{domain = "{domain}", op_type = "{op_type}", attrs = {{{attributes}}}}}'
+
+
+FROM_BELOW = _custom("qonnx.custom_op.general", "MultiThreshold", "out_bias = -32999.0 : f32")
+
+
+def test_levels_that_no_stored_integer_has():
+    thresholds = ", ".join(f"{k}.0" for k in range(33_000))
+    body = f"""
+        x: 3x4xf32
+        t = [{thresholds}] : 1x33000xf32
+        y = Custom(x, t) {FROM_BELOW} : 3x4xf32"""
+    check_unmoved(text(Case("", "", body)), get_all_passes()["raise-fake-quantize"]()(), "storage-type")

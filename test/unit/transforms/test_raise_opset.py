@@ -1,5 +1,7 @@
 """Ops of older opsets give the same numbers as the ops of opset 13 that they become."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -9,16 +11,20 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from guard_cases import Case, check_unmoved, parsed, text
 from onnx import parser
 from xdsl.context import Context
 
 import qdialect
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.opsets import MAX_OPSET
 from qdialect.rewriting.remarks import remarks_of
-from qdialect.transforms.raise_opset import RaiseOpsetPass
+from qdialect.transforms.raise_opset import SAME_SUMS, RaiseOpsetPass
 
 X = np.random.default_rng(3).normal(size=(2, 3, 4, 5)).astype(np.float32)
 
@@ -227,3 +233,33 @@ def test_a_form_between_that_is_not_the_last_leaves_no_use():
         assert all(use.operation.parent is not None for use in value.uses)
     (split,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.operands)
     assert split.int_attr("num_outputs", 0) == 2
+
+
+def test_opsets_that_models_are_raised_to():
+    assert RaiseOpsetPass(to=SAME_SUMS).level == Exactness.EXACT
+    assert RaiseOpsetPass(to=SAME_SUMS + 1).level == Exactness.CLOSE
+    source = text(Case("", "", "x: 2x3xf32\ny = Relu(x) : 2x3xf32", opset=13))
+    context, module = parsed(source)
+    RaiseOpsetPass(to=MAX_OPSET).apply(context, module)
+    assert f"ai.onnx = {MAX_OPSET} : i64" in str(module)
+    with pytest.raises(UserError, match=f"up to {MAX_OPSET}"):
+        RaiseOpsetPass(to=MAX_OPSET + 1).apply(context, module)
+
+
+FUNCTION = """
+builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64, my = 1 : i64}} {
+  "onnx.Function"() <{domain = "my", sym_name = "Leak", overload = "", inputs = ["x"], outputs = ["y"],
+    attribute_names = [], attribute_defaults = {}, onnx.opset_import = {ai.onnx = 9 : i64}}> ({
+  ^bb0(%x: tensor<*x!onnx.any>):
+    %y = onnx.Tanh(%x) : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+    "onnx.Yield"(%y) : (tensor<*x!onnx.any>) -> ()
+  }) : () -> ()
+  func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = onnx.Custom(%x) {domain = "my", op_type = "Leak"} : (tensor<2xf32>) -> tensor<2xf32>
+    func.return %y : tensor<2xf32>
+  }
+}"""
+
+
+def test_functions_of_a_model_keep_its_opset():
+    check_unmoved(FUNCTION, RaiseOpsetPass(), "model-functions")
