@@ -24,8 +24,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
 from qdialect.measuring.runner import Runner
-from qdialect.quantizer.search.judging import AS_THEY_ARE
-from qdialect.quantizer.search.logit_metric import decided, output_decisive_tensors, softened
+from qdialect.quantizer.search.judging import AS_THEY_ARE, decided, output_decisive_tensors, softened
 from qdialect.quantizer.statistics.samples import measure_noise
 
 LEAST_GAIN, SAME, BUDGETS, NEAR = 1.0, -0.05, 0.8, 0.1

@@ -45,8 +45,12 @@ from qdialect.quantizer.placement.existing_quantization import (
     takes_another,
 )
 from qdialect.quantizer.placement.placement import Placement, place, ranges, reason_for_float
-from qdialect.quantizer.rounding.round_to_nearest import rounded, symmetric_type
-from qdialect.quantizer.rounding.rounding import RoundedWeights, rounded_layer
+from qdialect.quantizer.rounding.rounding import (
+    RoundedWeights,
+    round_to_nearest,
+    rounded_layer,
+    symmetric_type,
+)
 from qdialect.quantizer.statistics.profile import Profile, load_profile
 from qdialect.quantizer.statistics.ranges import METHODS, find_range
 from qdialect.reasons import Blocked
@@ -185,7 +189,7 @@ def quantized_weight(
     axis = None if linear is None else linear.weight_axis(op)
     if tensor is None or axis is None:
         return None
-    return rounded(tensor.array(), None if per_tensor else axis, levels)
+    return round_to_nearest(tensor.array(), None if per_tensor else axis, levels)
 
 
 class QuantizeWeight(OnTrait[Linear]):

@@ -44,7 +44,7 @@ def _check(arguments: argparse.Namespace) -> None:
     from qdialect.data.preprocessing import given
 
     if arguments.weights != "int8":
-        from qdialect.quantizer.search.weight_only import parse_weights
+        from qdialect.quantizer.weight_only import parse_weights
 
         parse_weights(arguments.weights)
     if arguments.max_drop is not None:

@@ -284,6 +284,11 @@ class Calibration(ImageOptions):
     budget: bool = _option(CALLER, "whether the log lists the layers that cause most noise", default=False)
     show: Callable[[str], None] | None = _option(CALLER, "progress callback, called with a line of text")
 
+    @property
+    def progress(self) -> Callable[[str], None]:
+        """The progress callback; without one, a function that does nothing."""
+        return self.show or (lambda text: None)
+
 
 @dataclass(frozen=True)
 class QuantizeOptions(Calibration, Options, CalibrationData):

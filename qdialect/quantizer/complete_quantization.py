@@ -27,7 +27,7 @@ from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.quantizer.placement.annotations import annotate
 from qdialect.quantizer.placement.existing_quantization import is_integer
 from qdialect.quantizer.search.judging import least_ratio, outputs, simulated
-from qdialect.quantizer.statistics.data_warnings import doubts
+from qdialect.quantizer.statistics.calibration import doubts
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Noise, Row, measure_noise
 from qdialect.report.compilation import FurtherCasts

@@ -1,30 +1,89 @@
 """
-The pipeline of `quantize`: passes that simplify a float model before it is profiled, then the pipeline of `compile`.
-Products that are not profiled have a reason.
+The float model before it is profiled: the passes that simplify it, and the reason why products are not profiled. The
+pipeline of `quantize` is these passes, then that of `compile`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from qdialect.compiler.options import Options
+from qdialect.compiler.keep_float import keep_in_float
+from qdialect.compiler.options import UPSTREAM_FORMS, Options
 from qdialect.compiler.pipeline import Phase, Stage, phases, reading
 from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.dialects.onnx_base import OnnxOp, promise_of
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import Half
+from qdialect.errors import UserError
 from qdialect.ir.values import is_constant
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.promises.linear import Linear
+from qdialect.quantizer.rounding.equalization import equalize
+from qdialect.report.provenance import Origin
+from qdialect.rewriting.manager import run_passes
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.decompose import decomposable
 
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """A float model, as it was read and as it is profiled."""
+
+    module: ModuleOp
+    """The simplified module."""
+    origin: Origin
+    """The nodes of the model as read."""
+    as_read: bytes
+    """The ONNX model as read, but for slow functions, which are decomposed."""
+    is_apart: bool
+    """True if there are any of these."""
+
+
+def simplify(module: ModuleOp, options: Options) -> Simplified:
+    """Simplify a clone of a float model for profiling. Raises UserError for a target that takes no ONNX."""
+    as_read, is_apart = _in_parts(module, options)
+    prepared = module.clone()
+    return Simplified(prepared, prepare(prepared, options), as_read, is_apart)
+
+
+def prepare(module: ModuleOp, options: Options) -> Origin:
+    """Simplify a float model in place for profiling; returns its nodes as before."""
+    runtime = target(options.target)
+    form = options.form or runtime.form
+    if form in UPSTREAM_FORMS:
+        raise UserError(
+            f"target '{runtime.name}' takes no ONNX to calibrate with",
+            "quantize for onnxruntime with --form qdq, then compile the result",
+        )
+    lower_opsets(module)
+    keep_in_float(module, options.keep_float)
+    origin = Origin(module)
+    run_passes(module, [stage.step for stage in simplifying(options, form)], origin)
+    if runtime.per_tensor_weights:
+        equalize(module)
+    return origin
+
+
+def _in_parts(module: ModuleOp, options: Options) -> tuple[bytes, bool]:
+    """The ONNX model as read, but for slow functions, which are decomposed; True if there are any."""
+    whole = export_model(module).SerializeToString(deterministic=True)
+    runtime = target(options.target)
+    if not any(isinstance(op, OnnxOp) and op.op_type in runtime.decomposed for op in module.walk()):
+        return whole, False
+    parts = module.clone()
+    run_passes(parts, [stage.step for stage in functions_apart(options, options.form or runtime.form)])
+    model = export_model(parts).SerializeToString(deterministic=True)
+    return model, model != whole
 
 
 def _stage(name: str, because: str, **options: Any) -> Stage:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue, Use
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, promise_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
@@ -98,6 +99,57 @@ class Placement:
         while self.groups.get(value, value) is not value:
             value = self.groups[value]
         return value
+
+
+Position = tuple[int, int]
+"""A value: the position of its op in the graph and its index; of an argument, the op around it and -1 - its index."""
+
+
+class PlacementKey(NamedTuple):
+    """
+    What a placement puts into integers, by positions: equal for two clones of a module that become equal.
+
+    Constants count apart, since some are added with corrected biases.
+    """
+
+    linear: tuple[int, ...]
+    dynamic: tuple[int, ...]
+    others: tuple[int, ...]
+    pairs: frozenset[tuple[Position, frozenset[tuple[int, int]] | None]]
+    """The values, with the operands that take integers: position of the op, and index; None for all."""
+    groups: frozenset[tuple[Position, Position]]
+    """The values that share the type of another one, which follows."""
+    costs: tuple[float, float]
+    """Expected nanoseconds, and those of a batch of one."""
+
+
+def placement_key(func: FuncOp, placement: Placement) -> PlacementKey:
+    """The key of a placement of this graph."""
+    ops = list(func.walk())
+    constants = [op for op in ops if isinstance(op, ConstantOp)]
+    at = {op: k for k, op in enumerate(op for op in ops if not isinstance(op, ConstantOp))}
+    at |= {op: -1 - k for k, op in enumerate(constants)}
+
+    def position(value: SSAValue) -> Position:
+        if isinstance(value, OpResult):
+            return at[value.op], value.index
+        assert isinstance(value, BlockArgument)
+        around = value.owner.parent_op()
+        assert around is not None
+        return at[around], -1 - value.index
+
+    pairs = (
+        (position(value), None if uses is None else frozenset((at[op], k) for op, k in uses))
+        for value, uses in placement.pairs.items()
+    )
+    return PlacementKey(
+        linear=tuple(at[op] for op in placement.linear),
+        dynamic=tuple(at[op] for op in placement.dynamic),
+        others=tuple(at[op] for op in placement.others),
+        pairs=frozenset(pairs),
+        groups=frozenset((position(v), position(placement.group_of(v))) for v in placement.groups),
+        costs=(placement.cost, placement.one_cost),
+    )
 
 
 @dataclass

@@ -28,7 +28,7 @@ from qdialect.ir.names import QUANTIZED, location, tensor_name
 from qdialect.ir.values import constant, is_float32, known_array, static_shape
 from qdialect.numerics import Array
 from qdialect.promises.base import Commutes
-from qdialect.quantizer.rounding.round_to_nearest import STORAGE, rounded
+from qdialect.quantizer.rounding.rounding import STORAGE, round_to_nearest
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
@@ -100,9 +100,11 @@ def quantize_tables(tables: Sequence[Table]) -> None:
 def _quantized(table: Table) -> tuple[Array, UniformType]:
     """The stored integers and their type, rounded to nearest, symmetric."""
     array = known_array(table.value)
-    stored, type = rounded(array, array.ndim - 1, LEVELS)
+    stored, type = round_to_nearest(array, array.ndim - 1, LEVELS)
     return (
-        (stored, type) if all(_moves_past(op, type) for op in table.takers) else rounded(array, None, LEVELS)
+        (stored, type)
+        if all(_moves_past(op, type) for op in table.takers)
+        else round_to_nearest(array, None, LEVELS)
     )
 
 

@@ -1,7 +1,7 @@
 """
-Data-driven rounding of a module's weights (GPTQ), and bias correction: the mean error of a layer's result by rounding
-its weight is compensated in its bias (Nagel et al. 2019, arXiv 1906.04721), the error of the weight times the mean of
-its patches.
+Rounding of a module's weights, to nearest or by data (GPTQ), and bias correction: the mean error of a layer's result by
+rounding its weight is compensated in its bias (Nagel et al. 2019, arXiv 1906.04721), the error of the weight times the
+mean of its patches.
 
 Layers are numbered on the float module; clones keep the numbers, so that results computed once serve every
 candidate built from a clone.
@@ -19,7 +19,9 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import Storage, UniformType
 from qdialect.evaluation.parallel import parallel_map
 from qdialect.ir.build import constant_op
 from qdialect.ir.insertion import insert_before, put_constant, remove
@@ -36,10 +38,25 @@ from qdialect.quantizer.statistics.observer import Observer, observe_samples, va
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.samples import Row
 
+STORAGE = Storage.of("i8")
+"""The integers of weights and tables."""
 LAYER_ATTRIBUTE = "qdialect.layer"
 """The attribute with a layer's number."""
 SAMPLES_PER_HELD_OUT = 3
 """One sample in so many is held out to judge the rounding."""
+
+
+def symmetric_type(scales: Array, axis: int | None) -> UniformType:
+    """The type with a scale for each index of `axis`, or one for all if that is None, and zero points of 0."""
+    return UniformType.along(STORAGE, 0 if axis is None else axis, scales)
+
+
+def round_to_nearest(array: Array, axis: int | None, levels: int) -> tuple[Array, UniformType]:
+    """The integers of `array`, from -levels to levels, rounded to nearest, and their `symmetric_type`."""
+    others = None if axis is None else tuple(k for k in range(array.ndim) if k != axis)
+    type = symmetric_type(numerics.symmetric_scales(np.abs(array).max(axis=others), levels), axis)
+    bounds = -levels, levels, STORAGE.dtype
+    return numerics.quantize(array, type.scales, type.zero_points, *bounds, axis=type.axis), type
 
 
 def number_layers(module: ModuleOp) -> dict[int, OnnxOp]:

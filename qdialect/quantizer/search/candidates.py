@@ -1,20 +1,19 @@
 """
-Search among candidates for an integer model, compared on held-out samples.
+Candidates: built from a choice, measured on held-out samples in QDQ form, and compiled.
 
-All share one profile and one set of Hessians.
+A choice becomes a module in four steps, the first of which two candidates may share: ranges (`annotate`), placement
+(`place`), rounded weights and corrected biases, casts (`insert_casts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.keep_float import keep_in_float
-from qdialect.compiler.options import Options
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.evaluation.session import fused_nodes
 from qdialect.exactness import Exactness
@@ -23,7 +22,7 @@ from qdialect.ir.values import known_array
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.quantizer.placement.annotations import annotate
-from qdialect.quantizer.placement.placement import Placement, place
+from qdialect.quantizer.placement.placement import Placement, PlacementKey, place, placement_key
 from qdialect.quantizer.rounding.embedding_tables import quantize_tables, tables_of
 from qdialect.quantizer.rounding.rounding import (
     RoundedLayer,
@@ -35,18 +34,25 @@ from qdialect.quantizer.rounding.rounding import (
     shift_biases,
     shifts_of,
 )
-from qdialect.quantizer.rounding.sequential import work_of
+from qdialect.quantizer.rounding.sequential import sequential_shifts, work_of
 from qdialect.quantizer.search.judging import AS_THEY_ARE, Judge, Places, least_ratio
 from qdialect.quantizer.search.plan_check import left_in_float, planned_nodes
+from qdialect.quantizer.search.space import Cache, Rounded, Space
 from qdialect.quantizer.search.trials import Choice, Trial, better
-from qdialect.quantizer.statistics.profile import Profile
-from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Noise, Samples
+from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Noise, Row
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
 from qdialect.report.provenance import Origin
 from qdialect.report.report import Report
-from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
+
+NOISY_LAYER = Blocked(
+    "noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float"
+)
+FURTHER_RANGES = ("mse", "99.999", "99.99")
+PRICES_PERCENT = (110, 125, 150)
+MAX_CORRECTION_SAMPLES = 32
+"""Greatest number of samples for sequential bias correction."""
 
 
 @dataclass
@@ -68,106 +74,100 @@ class Finished:
     share_of_one: float = 0.0
     """Expected time of a batch of one as a fraction of the float model's; that of `share` unless the batch is open."""
 
+    @property
+    def is_noisy(self) -> bool:
+        """True if more noise is left than the time is worth."""
+        return self.ratio < least_ratio(self.share)
 
-def is_noisy(done: Finished) -> bool:
-    """True if more noise is left than the time is worth."""
-    return done.ratio < least_ratio(done.share)
 
-
-@dataclass
 class Candidates:
-    """Builds candidates of one prepared float module and compares them by decisive tensors (`logit_metric`)."""
+    """The candidates of a space: each is built and measured once."""
 
-    module: ModuleOp
-    """The simplified float module."""
-    profile: Profile
-    samples: Samples
-    options: Options
-    original: bytes = b""
-    """The ONNX model as read, but for slow functions; empty if equal to the module's."""
-    levels: int = 127
-    memory: int = 1 << 30
-    show: Callable[[str], None] = lambda text: None
-    log: list[str] = field(default_factory=list[str])
-    origin: Origin | None = None
-    """The nodes of the model as read, which name the report's layers; None: the module's."""
-    decisive: bool = True
-    """True to compare class probabilities by their logits."""
-    unable: Mapping[str, Blocked] = field(default_factory=dict[str, Blocked])
-    """Nodes that stay in float, as a compiled candidate had no integer form of them, by name, with the reason."""
-
-    def __post_init__(self) -> None:
-        self.target = target(self.options.target)
-        self.form = self.options.form or self.target.form
-        self.levels = min(self.levels, self.target.largest_weight or self.levels)
-        self.layers = number_layers(self.module)
-        self._rounded: dict[str, dict[int, RoundedLayer]] = {}
-        self._known: dict[str, dict[int, RoundedLayer]] = {}
-        # The prepared module is already decomposed, and its kept nodes are marked.
-        self.marked = replace(self.options, decompose=(), keep_float=())
-        self.work = work_of(self.module, elements_of(self.profile))
-        self.measured = self.samples.measured[: max(MIN_SAMPLES, self.work.samples())]
+    def __init__(self, space: Space, cache: Cache | None = None, log: list[str] | None = None):
+        """cache, log: those of the candidates of another space, if any."""
+        self.space = space
+        self.log: list[str] = [] if log is None else log
+        """A line for each trial, in order."""
+        self.layers = number_layers(space.module)
+        """The linear ops whose weights are rounded, by a number that clones of the module keep."""
+        self.work = work_of(space.module, elements_of(space.profile))
+        self.measured = space.samples.measured[: max(MIN_SAMPLES, self.work.samples())]
         """The samples that candidates run on, the judging ones first."""
-        self.judge = Judge(self.module, self.measured, self.options.target, decisive=self.decisive)
-        self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
+        self.judge = Judge(space.module, self.measured, space.options.target, decisive=space.by_logits)
         self.tried: dict[Choice, Trial] = {}
-        self.shifts: dict[Choice, dict[int, Array]] = {}
-        """Bias corrections by layer, for choices with sequential correction."""
-        self._same: dict[tuple[Choice, int], Trial] = {}
+        """The trials, in order."""
+        self._cache = Cache() if cache is None else cache
+        self._placed: dict[tuple[Choice, PlacementKey], Trial] = {}
+        """The trials by all that their modules depend on, which differs from choice to choice less often."""
 
-    def _weights(self, choice: Choice) -> RoundedWeights:
-        if not self._rounded:
-            self._round_all()
-        return self._rounded[choice.rounding]
-
-    def take_weights(self, other: Candidates) -> None:
-        """Copy the rounded weights of equal layers from the candidates of another module, of which this is a clone."""
-        same = {k for k, op in self.layers.items() if _same_weight(op, other.layers[k])}
-        self._known = {
-            rounding: {k: row for k, row in rounded.items() if k in same}
-            for rounding, rounded in other._rounded.items()
-        }
+    def over(self, space: Space) -> Candidates:
+        """The candidates of another space of the same model, none of them tried yet."""
+        return Candidates(space, self._cache, self.log)
 
     def by_outputs(self) -> Candidates:
         """These candidates, judged by the outputs themselves."""
-        if not self.judge.places:
-            return self
-        other = replace(self, decisive=False)
-        other._rounded, other.shifts = self._rounded, self.shifts
-        return other
+        return self.over(replace(self.space, by_logits=False)) if self.judge.places else self
 
     def without(self, nodes: Mapping[str, Blocked]) -> Candidates:
         """Candidates in which the nodes of these names stay in float, too, for the reasons given."""
-        other = replace(self, unable={**self.unable, **nodes})
-        other._rounded, other._known = self._rounded, self._known
-        return other
+        return self.over(replace(self.space, in_float={**self.space.in_float, **nodes}))
 
-    def _round_all(self) -> None:
-        """Round every layer in each way, in waves that memory holds."""
-        self._rounded = {r: dict(self._known.get(r, {})) for r in ("nearest", "gptq")}
-        unknown = {k: op for k, op in self.layers.items() if k not in self._rounded["gptq"]}
-        rows = self.samples.steering
-        waves = observed_waves(self.module, unknown, self.profile, rows, self.memory, self.show)
-        for wave, moments in waves:
-            for rounding, rounded in self._rounded.items():
-                done = round_layers(
+    # --- what a choice asks for
+
+    def _bounds(self, choice: Choice) -> dict[str, tuple[float, float]]:
+        """The range of each tensor, by name."""
+        space, symmetric = self.space, self.space.target.symmetric_activations
+        return self._cache.bounds.get(
+            (space.module, choice.range), lambda: bounds_of(space.profile, choice.range, symmetric=symmetric)
+        )
+
+    def _weights(self, choice: Choice) -> RoundedWeights:
+        """The rounded weights of all layers."""
+        return self._cache.weights.get(self.space.module, self._round_all)[choice.rounding]
+
+    def _round_all(self) -> Rounded:
+        """Round every layer in each way, in waves that memory holds; layers that smoothing left as they were, once."""
+        space, known = self.space, None
+        if space.unsmoothed is not None:
+            known = self._cache.weights.peek(space.unsmoothed)
+        done = {rounding: dict[int, RoundedLayer]() for rounding in ("nearest", "gptq")}
+        if known is not None and space.unsmoothed is not None:
+            others = number_layers(space.unsmoothed)
+            same = {k for k, op in self.layers.items() if _same_weight(op, others[k])}
+            done = {way: {k: one for k, one in known[way].items() if k in same} for way in done}
+        left = {k: op for k, op in self.layers.items() if k not in done["gptq"]}
+        rows = space.samples.steering
+        for wave, moments in observed_waves(
+            space.module, left, space.profile, rows, space.memory, space.show
+        ):
+            for way, rounded in done.items():
+                new = round_layers(
                     wave,
                     moments,
-                    self.levels,
-                    per_channel=not self.target.per_tensor_weights,
-                    nearest=rounding == "nearest",
+                    space.levels,
+                    per_channel=not space.target.per_tensor_weights,
+                    nearest=way == "nearest",
                 )
-                rounded.update(done)
+                rounded.update(new)
+        return done
 
-    def placed(self, module: ModuleOp, choice: Choice) -> Placement:
-        """The placement of an annotated module."""
-        kernels, exact = self.form != "qdq", Exactness(self.options.exactness) is Exactness.EXACT
-        moves = {"static": choice.static, "hoists": not exact, "ends": self.options.integer_io}
-        bias, batch = choice.price / 100, choice.batch
-        placement = place(main_of(module), self.target, kernels=kernels, bias=bias, batch=batch, **moves)
-        if not kernels:
-            placement.dynamic.clear()
-        return placement
+    @property
+    def correcting(self) -> Sequence[Row]:
+        """The samples for sequential bias correction: those of which memory holds all that layers still read."""
+        most = min(MAX_CORRECTION_SAMPLES, self.work.kept_samples(self.space.memory))
+        return self.space.samples.steering[:most]
+
+    def _shifts(self, choice: Choice) -> Mapping[int, Array]:
+        """Sequential bias corrections by layer, for the choice with all layers that it places in integers."""
+        choice = replace(choice, kept=(), tables=False)
+
+        def corrected() -> Mapping[int, Array]:
+            module, _ = self.build(replace(choice, sequential=False))
+            return sequential_shifts(self.space.module, module, self.correcting)
+
+        return self._cache.shifts.get((*self.space.built, choice), corrected)
+
+    # --- the module of a choice
 
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
         """The module of a candidate with casts, not compiled."""
@@ -175,56 +175,90 @@ class Candidates:
         self._cast(module, placement, weights, choice)
         return module, placement
 
-    def _cast(self, module: ModuleOp, placement: Placement, weights: RoundedWeights, choice: Choice) -> None:
-        insert_casts(module, self.target, placement, weights, self.levels)
-        if choice.tables:
-            quantize_tables(tables_of(module, self.target))
-
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
         """The module in which `build` inserts casts, with the candidate's ranges and biases."""
-        module = self.module.clone()
+        module = self.space.module.clone()
         keep_in_float(module, choice.kept, NOISY_LAYER)
-        for name, reason in self.unable.items():
+        for name, reason in self.space.in_float.items():
             keep_in_float(module, [name], reason)
-        if choice.range not in self._bounds:
-            symmetric = self.target.symmetric_activations
-            self._bounds[choice.range] = bounds_of(self.profile, choice.range, symmetric=symmetric)
-        annotate(module, self._bounds[choice.range], elements_of(self.profile))
-        placement = self.placed(module, choice)
+        annotate(module, self._bounds(choice), elements_of(self.space.profile))
+        placement = self._place(module, choice)
         weights: RoundedWeights = {}
         if choice.rounding != "nearest" or choice.bias:
             weights = self._weights(choice)
         if choice.bias:
             chosen = [layer_number(op) for op in (*placement.linear, *placement.dynamic)]
             shift_biases(module, shifts_of(weights, [k for k in chosen if k is not None]))
-            placement = self.placed(module, choice)
+            placement = self._place(module, choice)
         if choice.sequential:
-            shift_biases(module, self.shifts[replace(choice, kept=(), tables=False)])
-            placement = self.placed(module, choice)
+            shift_biases(module, self._shifts(choice))
+            placement = self._place(module, choice)
         return module, placement, weights
+
+    def _place(self, module: ModuleOp, choice: Choice) -> Placement:
+        """The placement of an annotated module."""
+        kernels, options = self.space.form != "qdq", self.space.options
+        placement = place(
+            main_of(module),
+            self.space.target,
+            kernels=kernels,
+            bias=choice.price / 100,
+            static=choice.static,
+            hoists=Exactness(options.exactness) is not Exactness.EXACT,
+            ends=options.integer_io,
+            batch=choice.batch,
+        )
+        if not kernels:
+            placement.dynamic.clear()
+        return placement
+
+    def _cast(self, module: ModuleOp, placement: Placement, weights: RoundedWeights, choice: Choice) -> None:
+        insert_casts(module, self.space.target, placement, weights, self.space.levels)
+        if choice.tables:
+            quantize_tables(tables_of(module, self.space.target))
+
+    # --- measuring and compiling it
 
     def attempt(self, choice: Choice) -> Trial:
         """Build and measure a candidate in QDQ form, from which its compiled form differs by at most a step."""
         if (known := self.tried.get(choice)) is not None:
             return known
-        self.show(f"trying {choice}")
+        self.space.show(f"trying {choice}")
         module, placement, weights = self._prepared(choice)
-        key = replace(choice, price=100), _signature(placement)
-        if (same := self._same.get(key)) is not None:
-            self.tried[choice] = same
-            return same
+        key = placement_key(main_of(module), placement)
+        same = replace(choice, price=100), key
+        if same not in self._placed:
+            self._placed[same] = self._measure(choice, module, placement, weights, key)
+            self.log.append(str(self._placed[same]))
+        self.tried[choice] = self._placed[same]
+        return self.tried[choice]
+
+    def _measure(
+        self,
+        choice: Choice,
+        module: ModuleOp,
+        placement: Placement,
+        weights: RoundedWeights,
+        key: PlacementKey,
+    ) -> Trial:
+        """The trial of a module, which is consumed."""
         count = len(placement.linear) + len(placement.dynamic)
         noise = soft = None
         if self.measured and (count or placement.pairs):
             self._cast(module, placement, weights, choice)
             noise, soft = self.judge.simulate(module)
         share, share_of_one = placement.shares()
-        trial = Trial(
-            choice, noise, share, count, len(placement.pairs), placement.float_cost, share_of_one, soft
+        return Trial(
+            choice=choice,
+            noise=noise,
+            share=share,
+            layers=count,
+            casts=len(placement.pairs),
+            float_time=placement.float_cost,
+            share_of_one=share_of_one,
+            softened=soft,
+            placement=key,
         )
-        self.log.append(str(trial))
-        self.tried[choice] = self._same[key] = trial
-        return trial
 
     def outputs_of(self, choice: Choice) -> list[list[Array]]:
         """The outputs of a candidate for the measured samples."""
@@ -232,28 +266,41 @@ class Candidates:
 
     def finish(self, choice: Choice, feeds: Sequence[Mapping[str, Array]] = ()) -> Finished:
         """Build and compile a candidate. feeds: samples on which each pass is checked."""
-        self.show("compiling")
+        space = self.space
+        space.show("compiling")
         module, placement, weights = self._prepared(choice)
         if choice.price != 100:
-            fast = self.placed(module, replace(choice, price=100))
+            fast = self._place(module, replace(choice, price=100))
             placement.quieter = set(fast.linear) - set(placement.linear)
-        planned = planned_nodes(module, placement, self.origin or Origin(self.module))
+        planned = planned_nodes(module, placement, space.origin or Origin(space.module))
         self._cast(module, placement, weights, choice)
-        report = compile_as(module, self.marked, feeds, origin=self.origin)
+        report = compile_as(module, space.marked, feeds, origin=space.origin)
         model = export_model(module).SerializeToString(deterministic=True)
         ratio, noise, places = float("nan"), None, AS_THEY_ARE
-        if judges := len(self.samples.judging):
+        if judges := len(space.samples.judging):
             result, noise, places = self.judge.run(module)
             ratio = result.ratio(judges)
-        share, share_of_one = placement.shares(_more_time(self, model, placement))
-        missing = left_in_float(planned, report)
-        return Finished(module, report, ratio, share, noise, places, missing, share_of_one)
+        share, share_of_one = placement.shares(self._more_time(model, placement))
+        return Finished(
+            module=module,
+            report=report,
+            ratio=ratio,
+            share=share,
+            noise=noise,
+            places=places,
+            missing=left_in_float(planned, report),
+            share_of_one=share_of_one,
+        )
 
-    @cached_property
-    def float_nodes(self) -> tuple[int, int]:
-        """Numbers of nodes that onnxruntime runs of the model as read, and of the simplified one."""
-        simple = fused_nodes(export_model(self.module).SerializeToString(deterministic=True))
-        return (fused_nodes(self.original) if self.original else simple), simple
+    def _more_time(self, model: bytes, placement: Placement) -> float:
+        """
+        Nanoseconds beside those of a placement: a call for each node in excess of the float model's and the casts,
+        after onnxruntime's own fusions, some of which only fit float nodes.
+        """
+        if "Placement" not in self.space.target.costs:
+            return 0.0
+        more = fused_nodes(model) - min(self.space.float_nodes) - placement.casts
+        return more * self.space.target.costs["Placement"]["call"]
 
     def best(
         self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
@@ -262,7 +309,7 @@ class Candidates:
         now = self.attempt(first)
         if not now.integer or now.noise is None:
             return now
-        judges = len(self.samples.judging)
+        judges = len(self.space.samples.judging)
         for prices in (100,), PRICES_PERCENT:
             ways = [replace(now.choice, price=p) for p in prices]
             now = self._better(
@@ -280,30 +327,5 @@ class Candidates:
         return better(now, [trial for way in ways if (trial := self.attempt(way)).integer], count)
 
 
-NOISY_LAYER = Blocked(
-    "noisy-layer", "in integers it makes more noise than is allowed, so it is kept in float"
-)
-FURTHER_RANGES = ("mse", "99.999", "99.99")
-PRICES_PERCENT = (110, 125, 150)
-
-
-def _more_time(candidates: Candidates, model: bytes, placement: Placement) -> float:
-    """
-    Nanoseconds beside those of a placement: a call for each node in excess of the float model's and the casts, after
-    onnxruntime's own fusions, some of which only fit float nodes.
-    """
-    if "Placement" not in candidates.target.costs:
-        return 0.0
-    more = fused_nodes(model) - min(candidates.float_nodes) - placement.casts
-    return more * candidates.target.costs["Placement"]["call"]
-
-
 def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:
     return np.array_equal(known_array(one.operands[1]), known_array(other.operands[1]))
-
-
-def _signature(placement: Placement) -> int:
-    """A hash of a placement, equal for equal placements of one module."""
-    numbers = [layer_number(op) or 0 for op in placement.linear]
-    others = [layer_number(op) or 0 for op in placement.dynamic]
-    return hash((tuple(numbers), tuple(others), len(placement.pairs), round(placement.cost)))

@@ -21,7 +21,7 @@ from qdialect.ir.names import called
 from qdialect.numerics import Array
 from qdialect.quantizer.rounding.layers import layer_of
 from qdialect.quantizer.search.candidates import Candidates, Finished
-from qdialect.quantizer.search.logit_metric import output_decisive_tensors
+from qdialect.quantizer.search.judging import output_decisive_tensors
 from qdialect.quantizer.search.noise_ablation import BudgetRunner, steps_of, with_switches
 from qdialect.quantizer.search.sensitivity import Budget, FloatPlan, Share, plan_floats
 from qdialect.quantizer.search.trials import Trial
@@ -110,14 +110,14 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     places: indices of the outputs that are measured by their decisive tensors.
     """
     module, _ = candidates.build(trial.choice)
-    floating = candidates.module.clone()
+    floating = candidates.space.module.clone()
     for one in floating, module:
         output_decisive_tensors(one, places)
-    runner = BudgetRunner(with_switches(floating, module), candidates.memory)
+    runner = BudgetRunner(with_switches(floating, module), candidates.space.memory)
     each = len(runner.budget.sites) * candidates.work.products
     most = max(1, min(MAX_BUDGET_SAMPLES, int(MAX_BUDGET_PRODUCTS / max(each, 1.0))))
     for count, row in enumerate(candidates.measured[:most]):
-        candidates.show(f"noise budget, {count} samples")
+        candidates.space.show(f"noise budget, {count} samples")
         runner.add(row)
     return runner.budget
 
@@ -156,7 +156,7 @@ def held_against(candidates: Candidates, trial: Trial, done: Finished) -> Budget
     Log the noise budget of a candidate, and the measured noise of its result `done`; None without samples, or
     if nothing is in integers.
     """
-    if not candidates.samples.judging or not trial.integer or done.noise is None:
+    if not candidates.space.samples.judging or not trial.integer or done.noise is None:
         return None
     try:
         budget = noise_budget(candidates, trial, done.places)
@@ -175,7 +175,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
 
     Raises UserError if there are no samples to measure on.
     """
-    if not candidates.samples.judging:
+    if not candidates.space.samples.judging:
         raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
     if limit.noise is not None:
         candidates = candidates.by_outputs()
@@ -230,7 +230,7 @@ def _decisions(output: Array) -> Array:
 def _costs(candidates: Candidates) -> Mapping[str, float]:
     """Cost of keeping each layer in float: its multiplications, or elements of a non-linear op's result."""
     costs: dict[str, float] = {}
-    for op in steps_of(candidates.module):
+    for op in steps_of(candidates.space.module):
         assert isinstance(op, OnnxOp)
         shape = shape_of(op.results[0].type) if op.results else None
         elements = prod(max(size, 1) for size in shape or ())

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdialect.quantizer.placement.op_costs import OPEN_BATCH
+from qdialect.quantizer.placement.placement import PlacementKey
 from qdialect.quantizer.search.judging import MAX_USEFUL_DB, least_ratio
 from qdialect.quantizer.statistics.samples import Noise
 
@@ -93,6 +94,8 @@ class Trial:
     """Expected time of a batch of one as a fraction of the float model's; that of `share` unless the batch is open."""
     softened: Noise | None = None
     """Noise of a classifier's Softmax at a temperature at which no sample is certain."""
+    placement: PlacementKey | None = None
+    """What is in integers."""
 
     @property
     def integer(self) -> bool:

@@ -20,7 +20,8 @@ from qdialect.evaluation.session import session
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.quantizer.quantize import prepare, quantize_module
+from qdialect.quantizer.preparing import prepare
+from qdialect.quantizer.quantize import quantize_module
 from qdialect.quantizer.rounding.embedding_tables import quantize_tables, tables_of
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes

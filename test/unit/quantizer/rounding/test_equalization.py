@@ -17,10 +17,11 @@ from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.values import constant_array
 from qdialect.onnx_io.importer import import_model
-from qdialect.quantizer.quantize import prepare
+from qdialect.quantizer.preparing import prepare
 from qdialect.quantizer.rounding.equalization import equalization_factors, equalize, pairs
 from qdialect.quantizer.search.candidates import Candidates
 from qdialect.quantizer.search.noise_ablation import OutputRunner
+from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.trials import Choice
 from qdialect.quantizer.statistics.profiling import Profiler
 
@@ -97,7 +98,7 @@ def test_a_target_of_one_scale_for_a_weight(tmp_path: Path) -> None:
     prepare(module, options)
     profiler = Profiler(module)
     profiler.add([{"x": weight(k, 1, 3, 9, 8)} for k in range(8)])
-    candidates = Candidates(module, profiler.profile, profiler.samples, options)
+    candidates = Candidates(Space(module, profiler.profile, profiler.samples, options))
     for rounding, bias in (("nearest", False), ("gptq", True)):
         trial = candidates.attempt(Choice("minmax", rounding, bias))
         assert trial.layers == 3

@@ -14,9 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.compiler.options import Options
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
-from qdialect.quantizer.quantize import Calibration, prepare, quantize_module
+from qdialect.quantizer.preparing import prepare
+from qdialect.quantizer.quantize import Calibration, quantize_module
 from qdialect.quantizer.search.candidates import Candidates
 from qdialect.quantizer.search.max_drop import hold, noise_budget, parse_limit
+from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.trials import Choice
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.report.report import op_counts
@@ -62,7 +64,7 @@ def test_the_limit_holds_and_the_flag_says_how() -> None:
     prepare(module, Options())
     profiler = Profiler(module)
     profiler.add(data())
-    candidates = Candidates(module, profiler.profile, profiler.samples, Options())
+    candidates = Candidates(Space(module, profiler.profile, profiler.samples, Options()))
     plain = candidates.attempt(Choice())
     limit = parse_limit(f"{plain.ratio + 4:.1f}dB")
     held = hold(candidates, plain, limit)
@@ -100,7 +102,7 @@ def test_a_pixel_that_is_quantized_at_run_time_has_a_noise_budget() -> None:
     prepare(module, Options())
     profiler = Profiler(module)
     profiler.add([{"x": draw.normal(size=(1, 256, 1, 1)).astype(np.float32)} for _ in range(4)])
-    candidates = Candidates(module, profiler.profile, profiler.samples, Options())
+    candidates = Candidates(Space(module, profiler.profile, profiler.samples, Options()))
     trial = candidates.attempt(Choice(static=False))
     assert op_counts(candidates.build(trial.choice)[0]) == {
         "DynamicQuantizeMatMul": 1,
@@ -139,7 +141,7 @@ def test_a_limit_needs_samples() -> None:
     module = model()
     profiler = Profiler(module)
     profiler.add(data())
-    candidates = Candidates(module, profiler.profile, type(profiler.samples)(), Options())
+    candidates = Candidates(Space(module, profiler.profile, type(profiler.samples)(), Options()))
     trial = candidates.attempt(Choice())
     with pytest.raises(UserError, match="give --data"):
         hold(candidates, trial, parse_limit("40dB"))

@@ -18,7 +18,7 @@ from qdialect.compiler.options import Options
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
 from qdialect.quantizer.quantize import Calibration, quantize_module
-from qdialect.quantizer.search.weight_only import WeightFormat, parse_weights
+from qdialect.quantizer.weight_only import WeightFormat, parse_weights
 
 INPUTS, HIDDEN, OUTPUTS = 80, 48, 10
 

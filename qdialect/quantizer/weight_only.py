@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect import numerics
+from qdialect.compiler.options import Calibration, Options
+from qdialect.data.reading import Data
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.errors import UserError
@@ -26,16 +28,25 @@ from qdialect.ir.insertion import insert_before
 from qdialect.ir.interface import main_of
 from qdialect.ir.names import called, location, value_name
 from qdialect.ir.values import known_array
+from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
 from qdialect.promises.weight_only import WeightOnly
+from qdialect.quantizer.preparing import prepare
 from qdialect.quantizer.rounding.gptq import blocked_codes
 from qdialect.quantizer.rounding.hessian import divided
 from qdialect.quantizer.rounding.layers import Array, Float64, known_layer, layer_of
 from qdialect.quantizer.rounding.rounding import layer_number, number_layers, observed_waves
+from qdialect.quantizer.search.judging import outputs
+from qdialect.quantizer.search.max_drop import Limit
+from qdialect.quantizer.statistics.calibration import Calibrated, Feeds, calibrate
 from qdialect.quantizer.statistics.profile import Profile
-from qdialect.quantizer.statistics.samples import Row
+from qdialect.quantizer.statistics.samples import Row, measure_noise
 from qdialect.reasons import Blocked
+from qdialect.report.compilation import compile_as
+from qdialect.report.report import Report
 from qdialect.rewriting.journal import is_kept
+from qdialect.rewriting.manager import run_passes
+from qdialect.transforms.raise_opset import RaiseOpsetPass
 
 BLOCKS_OPSET = 21
 """First opset whose DequantizeLinear has blocks and 4-bit integers."""
@@ -65,6 +76,90 @@ def parse_weights(text: str) -> WeightFormat:
     if block not in BLOCK_SIZES:
         raise UserError(f"{block} is not a block size", f"choose from {', '.join(map(str, BLOCK_SIZES))}")
     return WeightFormat(4, block)
+
+
+@dataclass(frozen=True)
+class QuantizedWeights:
+    """A model with weights of 4 bits, compiled."""
+
+    report: Report
+    ratio: float
+    """Signal to noise on the judging samples, in dB; NaN without any."""
+    rounded: Mapping[int, RoundedBlocks]
+    """The weights by the number of the layer."""
+    lines: list[str]
+    """Lines on layers in float for a limit."""
+    known: Calibrated
+
+
+def quantize_weights(
+    module: ModuleOp,
+    data: Data | None,
+    calibration: Calibration,
+    options: Options,
+    block: int,
+    limit: Limit | None,
+    feeds: Sequence[Feeds],
+) -> QuantizedWeights:
+    """A clone of a float module with weights in blocks of 4 bits and activations in float, of opset 21, compiled."""
+    prepared = module.clone()
+    origin = prepare(prepared, options)
+    run_passes(prepared, [RaiseOpsetPass(to=BLOCKS_OPSET)], origin)
+    known = calibrate(prepared, data, calibration)
+    judges = known.samples.judging
+    if limit is not None and not judges:
+        raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
+    rounded = round_weights(
+        prepared,
+        known.profile,
+        known.samples.steering,
+        block,
+        memory=calibration.memory,
+        rounding=calibration.rounding,
+        show=calibration.progress,
+    )
+    expected, lines, ratio = _outputs(prepared, judges), list[str](), float("nan")
+    if limit is not None:
+        rounded, lines = _within(limit, prepared, rounded, block, judges, expected)
+    write_weights(prepared, rounded, block)
+    report = compile_as(prepared, options.plain, feeds, origin=origin)
+    if judges:
+        ratio = measure_noise(expected, _outputs(prepared, judges)).ratio()
+    return QuantizedWeights(report, ratio, rounded, lines, known)
+
+
+def _outputs(module: ModuleOp, rows: Sequence[Row]) -> list[list[Array]]:
+    return outputs(export_model(module).SerializeToString(deterministic=True), rows)
+
+
+def _within(
+    limit: Limit,
+    module: ModuleOp,
+    rounded: Mapping[int, RoundedBlocks],
+    block: int,
+    rows: Sequence[Row],
+    expected: list[list[Array]],
+) -> tuple[dict[int, RoundedBlocks], list[str]]:
+    """The weights to write within a limit, and lines on those left in float."""
+
+    def loss(weights: Mapping[int, RoundedBlocks]) -> float:
+        written = module.clone()
+        write_weights(written, weights, block)
+        return limit.loss(expected, _outputs(written, rows))
+
+    left, least = fewest_kept(rounded, loss, limit.most)
+    names = [one.name for number, one in rounded.items() if number not in left]
+    return left, _kept_lines(limit, least, names)
+
+
+def _kept_lines(limit: Limit, loss: float, names: Sequence[str]) -> list[str]:
+    """Line on the layers whose weights stay in float within a limit, with the flag that gives the same result."""
+    if loss > limit.most:
+        return [f"{limit.text} is not reached with any weight in 4 bits: {limit.shown(loss)}"]
+    if not names:
+        return [f"{limit.text} holds without a layer kept in float for it"]
+    count = f"{len(names)} layer{'s' if len(names) > 1 else ''}"
+    return [f"{limit.text} holds with {count} kept in float for it: --keep-float {','.join(names)}"]
 
 
 @dataclass(frozen=True)

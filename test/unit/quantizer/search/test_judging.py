@@ -14,11 +14,12 @@ from qdialect.compiler.options import Calibration, Options
 from qdialect.evaluation.session import session
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.quantizer.quantize import prepare, quantize_module
+from qdialect.quantizer.preparing import prepare
+from qdialect.quantizer.quantize import quantize_module
 from qdialect.quantizer.search.candidates import Candidates
-from qdialect.quantizer.search.judging import MAX_USEFUL_DB
-from qdialect.quantizer.search.logit_metric import chosen, decided, output_decisive_tensors
+from qdialect.quantizer.search.judging import MAX_USEFUL_DB, chosen, decided, output_decisive_tensors
 from qdialect.quantizer.search.max_drop import hold, parse_limit
+from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.trials import Choice, Trial
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Noise
@@ -112,7 +113,7 @@ def candidates(size: float = 1.0) -> Candidates:
     prepare(module, Options(form="qdq"))
     profiler = Profiler(module)
     profiler.add(samples())
-    return Candidates(module, profiler.profile, profiler.samples, Options(form="qdq"))
+    return Candidates(Space(module, profiler.profile, profiler.samples, Options(form="qdq")))
 
 
 def test_shares_that_say_something_are_judged_as_they_are() -> None:
