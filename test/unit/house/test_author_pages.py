@@ -32,12 +32,17 @@ def copied(folder: Path, *more: str) -> Path:
 
 
 def written(folder: Path, page: str) -> None:
-    """Write the files of a page's blocks, and rows into a table that is in order."""
+    """
+    Write the files of a page's blocks, and rows into a table that is in order. A tree in which someone followed the
+    page has them: it stays as it is.
+    """
     for name, text in BLOCK.findall(page):
         file = folder / name
-        if file.exists():
-            head, *rows = file.read_text().splitlines(keepends=True)
-            file.write_text("".join([head, *sorted(rows + text.splitlines(keepends=True))]))
+        if file.suffix == ".toml":
+            rows = re.search(r'^(".*\n)+', file.read_text(), re.MULTILINE)  # the first table
+            assert rows is not None
+            new = sorted({*rows[0].splitlines(keepends=True), *text.splitlines(keepends=True)})
+            file.write_text(file.read_text().replace(rows[0], "".join(new)))
         else:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
@@ -48,6 +53,8 @@ def changed(folder: Path, page: str) -> None:
     for name, text in CHANGE.findall(page):
         file, (head, *added) = folder / name, text.splitlines(keepends=True)
         assert all(line.startswith("+") for line in added)
+        if "".join(line[1:] for line in added) in file.read_text():
+            continue  # in a tree in which someone followed the page
         assert file.read_text().count(f"\n{head[1:]}") == 1, head
         kept = head[1:] if head.startswith(" ") else ""
         new = kept + "".join(line[1:] for line in added)
@@ -155,6 +162,8 @@ def test_the_page_adds_an_op(with_op: Path):
     done = tried(with_op, "ExpandDims", "every_promise", "every_op")
     assert " passed" in done.stdout, done.stdout
     assert not done.returncode, done.stdout
+    if "ExpandDims" in (ROOT / "qdialect/promises/layout.py").read_text():
+        return  # someone followed the page in this tree
     assert lines_of(with_op) == {
         "qdialect/promises/layout.py": 16,
         "qdialect/targets/onnxruntime.toml": 1,
