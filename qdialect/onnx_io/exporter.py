@@ -50,7 +50,6 @@ from qdialect.onnx_io.export_attributes import (
     write_raw,
     write_type,
 )
-from qdialect.onnx_io.fast_onnx_import import messages
 from qdialect.onnx_io.region_types import yielded_types
 from qdialect.promises.control import Carries
 from qdialect.promises.shapes import LosesSizes
@@ -103,12 +102,14 @@ class _Names(UniqueNames):
 
 class _Exporter:
     def __init__(self, module: ModuleOp, write: WriteTensor):
+        from onnx import ModelProto  # late: tools that write text need no onnx
+
         self.module, self.write = module, write
         self.names = _Names()
         self.nodes = UniqueNames(node_name(op) for op in operations(module) if isinstance(op, OnnxOp))
         self.domains: set[str] = set()
         """Domains of the nodes."""
-        self.proto: ModelProto = messages().ModelProto()
+        self.proto = ModelProto()
         self.graph = self.proto.graph
         self.value_info = "onnx.value_info" in module.attributes
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qdialect.errors import UserError
 from qdialect.files import reason
-from qdialect.onnx_io import fast_onnx_import as onnx_parts
 from qdialect.onnx_io import wire
 from qdialect.onnx_io.defaults import with_defaults
 
@@ -55,10 +54,11 @@ def read_model(path: Path) -> Model:
 def read_message(raw: bytes | memoryview, name: str) -> Model:
     """The model in the bytes of a message, which errors call `name`. Raises UserError if they are no ONNX model."""
     from google.protobuf.message import DecodeError
+    from onnx import ModelProto
 
     try:
         message, large = wire.split(raw, MAX_INLINE_BYTES)
-        model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
+        model = ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
             f"{name} is not an ONNX model, or is truncated or nested too deeply", "export the model again"

@@ -35,11 +35,10 @@ from qdialect.forms.contrib_ops import StandsFor
 from qdialect.forms.table import form_of
 from qdialect.ir.symbols import name_sizes, size_names
 from qdialect.ir.values import constant, static_shape
-from qdialect.onnx_io import fast_onnx_import as onnx_parts
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import symbols, value_type
 from qdialect.onnx_io.import_scopes import INVENTED
-from qdialect.onnx_io.inference_fixes import drop_empty_axes, later_opset
+from qdialect.onnx_io.inference_fixes import drop_empty_axes, infer_node, later_opset
 from qdialect.onnx_io.region_types import infer_arguments, is_known, is_stacked, says_more, types_outside
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -52,7 +51,7 @@ from qdialect.reasons import Blocked, answer
 from qdialect.rewriting.driver import Rewriter
 
 if TYPE_CHECKING:
-    from onnx import NodeProto, TensorProto, TypeProto
+    from onnx import TensorProto, TypeProto
 
 CASTS_OPSET = 21
 """The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
@@ -367,7 +366,9 @@ def _suits(element: UniformType, type: Attribute) -> bool:
 
 
 def _proto(type: Attribute, names: Sequence[str]) -> TypeProto:
-    proto: TypeProto = onnx_parts.messages().TypeProto()
+    from onnx import TypeProto
+
+    proto = TypeProto()
     element = expressed_of(type)
     real = type if element is None or quantized_of(type) is None else with_element(type, element)
     write_type(real, names, proto)
@@ -382,10 +383,11 @@ def infer_results(
     lists: Lists | None = None,
 ) -> Typed:
     """What inference knows of the present results; `real` overrides operand types, `lists` says computed lists."""
-    messages = onnx_parts.messages()
+    from onnx import NodeProto, TensorProto
+
     opset = opset or onnx_opset(op)
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
-    node: NodeProto = messages.NodeProto(op_type=op.op_type)
+    node = NodeProto(op_type=op.op_type)
     node.input.extend("" if v is None else names[v] for v in op.inputs)
     node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
     kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
@@ -398,15 +400,14 @@ def infer_results(
         if tensor is None and lists is not None:
             tensor = lists(value)
         if tensor is not None and value not in (real or {}) and tensor.data.count <= MAX_READ_ELEMENTS:
-            write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
+            write_raw(tensor.data, constants.setdefault(name, TensorProto()))
     present = [f"o{k}" for k, v in enumerate(outputs) if v is not None]
     try:
         drop_empty_axes(node, constants)
-        inferred = onnx_parts.infer_node(node, types, constants, later_opset(node, opset) or opset)
+        inferred = infer_node(node, types, constants, later_opset(node, opset) or opset)
     except Exception:  # inference fails on operands of unknown types
         return [None] * len(present), [()] * len(present)
-    read = messages.TypeProto.FromString
-    protos = [None if (raw := inferred.get(name)) is None else read(raw) for name in present]
+    protos = [inferred.get(name) for name in present]
     protos = [p if p is None or len(p.tensor_type.shape.dim) <= MAX_RANK else None for p in protos]
     typed = [None if one is None else value_type(one) for one in protos]
     return typed, [() if one is None else _names(one) for one in protos]
