@@ -52,14 +52,7 @@ def verifying_traits(op_class: type[OnnxOp]) -> tuple[OpTrait, ...]:
     return tuple(t for t in op_class.traits.traits if type(t).verify is not OpTrait.verify)
 
 
-class _PlainClass(type(Operation)):
-    """Class of classes without registered subclasses: for those, the checks of `abc` take five times as long."""
-
-    __instancecheck__ = type.__instancecheck__
-    __subclasscheck__ = type.__subclasscheck__
-
-
-class OnnxOp(Operation, metaclass=_PlainClass):
+class OnnxOp(Operation):
     """Base class of all ONNX operations: inputs and outputs by place, attributes, text, verification."""
 
     SCHEMA: ClassVar[Schema | None] = None

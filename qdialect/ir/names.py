@@ -1,8 +1,4 @@
-"""
-ONNX's names are locations: `loc(fused["node", "tensor", ...])`, one tensor name per result.
-
-xDSL's constructors verify, at 20 us an operation; these build operations known to be valid without that.
-"""
+"""ONNX's names are locations: `loc(fused["node", "tensor", ...])`, one tensor name per result."""
 
 from __future__ import annotations
 
@@ -35,23 +31,9 @@ QUANTIZED = "_quantized"
 _NONE = NoneAttr()
 
 
-def _name(text: str) -> NameLoc:
-    description = StringAttr.__new__(StringAttr)
-    object.__setattr__(description, "data", text)
-    loc = NameLoc.__new__(NameLoc)
-    object.__setattr__(loc, "desc", description)
-    object.__setattr__(loc, "location", _NONE)
-    return loc
-
-
 def location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
     """The location of an operation made from node `node`, whose outputs are called `tensors`."""
-    loc = FusedLoc.__new__(FusedLoc)
-    array = ArrayAttr.__new__(ArrayAttr)
-    object.__setattr__(array, "data", tuple(map(_name, (node, *tensors))))
-    object.__setattr__(loc, "locations", array)
-    object.__setattr__(loc, "metadata", _NONE)
-    return loc
+    return FusedLoc(ArrayAttr([NameLoc(StringAttr(name), _NONE) for name in (node, *tensors)]), _NONE)
 
 
 def names_in(loc: LocationAttr) -> list[str]:
