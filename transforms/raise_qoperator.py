@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter as PlainRewriter
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import CustomOp, OnnxOp, onnx_opset, opset_of
@@ -181,7 +182,7 @@ def _checked(op: OnnxOp) -> Blocked | None:
 def _make(op: Operation, result: Attribute) -> None:
     """Give the result of `op`, which has no users yet, element type `result`."""
     value = op.results[0]
-    value._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
+    PlainRewriter.replace_value_with_new_type(value, with_element(value.type, result))
 
 
 def _stored(ops: Sequence[Operation], result: UniformType, like: Operation) -> list[Operation]:

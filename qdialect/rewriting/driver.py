@@ -139,7 +139,6 @@ class Rewriter(Changes):
                 blocked = refused.blocked
             if self._journal is not None:
                 self._journal.check()
-                self._journal.commit()
         except Kept as kept:
             if self._journal is not None:
                 self._journal.rollback()

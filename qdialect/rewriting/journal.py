@@ -63,13 +63,22 @@ def _signature(op: Operation) -> tuple[Attribute, ...]:
     return tuple(element_type_of(v.type) for v in (*op.operands, *op.results))
 
 
+def _own_parts(op: Operation) -> None:
+    """Make regions, blocks and operations in `op` know again what they are in, which `drop_all_references` undid."""
+    for region in op.regions:
+        region.parent = op
+        for block in region.blocks:
+            block.parent = region
+            for inner in block.ops:
+                inner.parent = block
+
+
 class Journal:
     """The changes of one rewrite, and the kept operations around them."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
         self._signatures: dict[Operation, tuple[Attribute, ...]] = {}
-        self._erased: list[Operation] = []
 
     def touch(self, op: Operation | None) -> None:
         """Record that `op` is about to be changed or erased. Raises Kept if it is kept in float."""
@@ -128,36 +137,28 @@ class Journal:
         self.uses(value)
 
     def erase(self, op: Operation) -> None:
-        """Detach an operation, which can be put back until `commit`."""
+        """Detach an operation; its operands stay readable, but have no use by it."""
         block, behind = op.parent, op.next_op
         operands = [(one, tuple(one.operands)) for one in op.walk()]
 
         def undo() -> None:
             for one, values in operands:
                 one.operands = values
+                _own_parts(one)
             if block is not None and behind is not None:
                 block.insert_op_before(op, behind)
             elif block is not None:
                 block.add_op(op)
 
         self._undo.append(undo)
-        self._erased.append(op)
         op.detach()
-        for one, _ in operands:  # its operands stay readable but have no use by it: as in drop_all_references
-            for value, use in zip(one._operands, one._operand_uses, strict=True):  # pyright: ignore[reportPrivateUsage]
-                value.remove_use(use)
-            one._operand_uses = ()  # pyright: ignore[reportPrivateUsage]
+        op.drop_all_references()
 
     def check(self) -> None:
         """Raises Kept if a kept operation computes on other types than before."""
         for op, signature in self._signatures.items():
             if _signature(op) != signature:
                 raise Kept(kept_because(op))
-
-    def commit(self) -> None:
-        """Drop the erased operations for good."""
-        for op in self._erased:
-            op.drop_all_references()
 
     def rollback(self) -> None:
         """Undo all changes, the last first."""
