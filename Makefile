@@ -24,12 +24,13 @@ test: $(BIN)/qdialect-opt ## lit, then pytest
 	$(BIN)/lit --quiet -j $(JOBS) test
 	$(BIN)/pytest --quiet --numprocesses $(JOBS)
 
-guards: export PYTHONPATH := $(CURDIR)/test/guards:$(PYTHONPATH)
-guards: $(BIN)/qdialect-opt ## lit and pytest, and every guard was returned in some test
-	rm -rf build/guards
+guards: export QDIALECT_REASONS_MET := $(CURDIR)/build/reasons.txt
+guards: $(BIN)/qdialect-opt ## lit and pytest, and every reason that a pass declares was met in some test
+	mkdir -p build
+	: > $(QDIALECT_REASONS_MET)
 	$(BIN)/lit --quiet -j $(JOBS) test
 	$(BIN)/pytest --quiet --numprocesses $(JOBS)
-	@$(BIN)/python test/guards/report.py
+	@$(BIN)/python test/support/declared_reasons.py
 
 lint: $(BIN)/qdialect-opt ## ruff and pyright (strict)
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
 from qdialect.report.explanations import Entry, entries
-from qdialect.rewriting.passes import classes_of
+from qdialect.rewriting.passes import Pass, classes_of
 from qdialect.runtimes.onnxruntime.rules import RULES as SESSION_RULES
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import NAMES, get_all_passes
@@ -54,7 +54,14 @@ def described(module_pass: type[ModulePass]) -> str:
         f"{', '.join(names)} in `{folder.relative_to(ROOT)}`" for folder, names in folders.items()
     )
     head = f"*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\nTests: {where}."
-    return f"## {module_pass.name}\n\n{head}\n\n{text}\n"
+    ids = [f"`{id}`" for id in reasons_of(module_pass)]
+    reasons = f"\n[Reasons](remarks.md) against it: {', '.join(ids)}.\n" if ids else ""
+    return f"## {module_pass.name}\n\n{head}\n\n{text}\n{reasons}"
+
+
+def reasons_of(module_pass: type[ModulePass]) -> list[str]:
+    """The ids of the reasons that a pass declares."""
+    return module_pass.reasons.split() if issubclass(module_pass, Pass) else []
 
 
 def pipeline_table(options: Options) -> list[str]:
@@ -292,14 +299,18 @@ def remarks_page() -> str:
         "",
         "Reasons why a rewrite did not apply, by the id that `--remarks`, `explain` and reports print;",
         "`qdialect explain ID` prints one. A remark names an obstacle to one rewrite; the op may still become integer.",
+        "Without a pass, it is a rule of a target or of the report.",
         "[Below](#fixes) are the fixes, each for several reasons, with settings of the tools that make such models.",
         "",
-        "| id | means | example | fix |",
-        "|---|---|---|---|",
+        "| id | means | example | of | fix |",
+        "|---|---|---|---|---|",
     ]
+    passes = [factory() for factory in get_all_passes().values()]
     for one in entries().values():
         example = one.example.replace("|", "\\|")
-        lines.append(f"| `{one.id}` | {one.means} | {example} | [{one.fix}](#{_anchor(one.fix)}) |")
+        names = ", ".join(f"[{p.name}](passes.md#{p.name})" for p in passes if one.id in reasons_of(p))
+        fix = f"[{one.fix}](#{_anchor(one.fix)})"
+        lines.append(f"| `{one.id}` | {one.means} | {example} | {names} | {fix} |")
     lines += ["", "## Fixes", ""]
     for fix, those in by_fix.items():
         lines += [f"### {fix}", "", f"For {', '.join(f'`{one.id}`' for one in those)}.", ""]

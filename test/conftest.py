@@ -8,6 +8,13 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def pytest_configure() -> None:
+    """Hold each reason that a pass gives against those that it declares."""
+    from declared_reasons import install
+
+    install()
+
+
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of every search for garbage, and search less often."""
     gc.collect()

@@ -15,13 +15,19 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from filecheck.main import main as filecheck
 from lit.formats import ShTest
-from lit.Test import PASS, Result
+from lit.Test import FAIL, PASS, Result
 from lit.TestRunner import getTempPaths
+
+sys.path.append(str(Path(__file__).parent / "support"))
+from declared_reasons import Undeclared, install
+
+install()  # here and in the processes that lit forks
 
 SUBSTITUTIONS = [
     ("ROUNDTRIP", "OPT %s --print-op-generic | OPT | FILECHECK %s"),
@@ -101,6 +107,9 @@ class InProcess(ShTest):
             os.makedirs(folder, exist_ok=True)
             with open(test.getSourcePath(), encoding="utf-8") as file:
                 rows = pipes(file.read(), test.getSourcePath(), temporary)
-            if rows is not None and not any(map(failure, rows)):
-                return Result(PASS, "")
+            try:
+                if rows is not None and not any(map(failure, rows)):
+                    return Result(PASS, "")
+            except Undeclared as undeclared:  # a shell would not notice
+                return Result(FAIL, str(undeclared))
         return super().execute(test, litConfig)

@@ -219,6 +219,10 @@ class ChooseConvolutionFormPass(TargetPass):
     name = "choose-convolution-form"
     exactness = Exactness.CLOSE
     role = Role.CHOOSING
+    reasons = (
+        "activation-per-axis bias-scale computed-parameter does-not-pay expressed-type float-faster "
+        "float-result invalid-op no-costs opset unknown-shape window-form"
+    )
     rewrite = "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
 
     form: str = ""

@@ -250,6 +250,7 @@ def _entry(size: int) -> int:
 class CollapseTransposePass(TargetPass):
     name = "collapse-transpose"
     exactness = Exactness.EXACT
+    reasons = "axes-change-places does-not-pay open-size"
     rewrite = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
 
     stored: bool = True

@@ -44,5 +44,6 @@ class ComposePass(RewritePass):
     name = "compose"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = "bias-shape invalid-op second-consumer"
     rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
     pattern_types = (ComposeBias,)

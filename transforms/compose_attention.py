@@ -162,5 +162,6 @@ class ComposeAttentionPass(TargetPass):
     name = "compose-attention"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = "attention-form opset"
     rewrite = "MatMul(Softmax(MatMul(q, k) * s + m), v) -> Attention(x, y, z, m): q, k, v heads of x, y, z"
     pattern_types = (ComposeAttention,)

@@ -90,6 +90,10 @@ class DecomposePass(RewritePass):
     name = "decompose"
     exactness = Exactness.CLOSE
     role = Role.DECOMPOSING
+    reasons = (
+        "computed-parameter expressed-type invalid-op invalid-parameters open-size opset product-form "
+        "recurrent-form too-large training-mode unknown-shape"
+    )
     rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
 
     ops: tuple[str, ...] = ()

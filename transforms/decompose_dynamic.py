@@ -260,6 +260,7 @@ class DecomposeDynamicPass(RewritePass):
     name = "decompose-dynamic"
     exactness = Exactness.CLOSE
     role = Role.DECOMPOSING
+    reasons = "computed-parameter float-sums large-weight run-time-scale second-consumer zero-point"
     rewrite = "Cast(sum(DynamicQuantizeLinear(x), w)) -> product(qcast(round(x / s) + z), w) - z * sum(w)"
 
     target: str = "openvino"

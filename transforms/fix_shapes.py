@@ -56,6 +56,7 @@ def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[s
 class FixShapesPass(Pass):
     name = "fix-shapes"
     exactness = Exactness.EXACT
+    reasons = "open-size"
     rewrite = "main(%x : ?x3x8) -> main(%x : 4x3x8): types alone change"
 
     batch: int | None = None

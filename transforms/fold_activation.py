@@ -138,6 +138,7 @@ class FoldActivationPass(RewritePass):
     name = "fold-activation"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "range-wider"
     rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
     def patterns(self) -> Sequence[Pattern]:

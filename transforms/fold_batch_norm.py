@@ -327,6 +327,11 @@ class FoldBatchNormPass(RewritePass):
     name = "fold-batch-norm"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = (
+        "activation-per-axis bias-shape bound-outside computed-parameter expressed-type float-faster "
+        "invalid-parameters made-by-session not-quantized quantizer-between scale-value second-consumer "
+        "sides-differ training-mode unfoldable-factor unknown-shape weight-axis"
+    )
     rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
 
     symmetric: bool = False

@@ -180,5 +180,6 @@ class FoldBranchesPass(RewritePass):
     name = "fold-branches"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = "computed-parameter does-not-pay invalid-op second-consumer unknown-shape window-form"
     rewrite = "add(conv(x, v, b), conv(x, w, c)) -> conv(x, v + w, b + c): weights are added before they are multiplied"
     pattern_types = (AddWeights,)

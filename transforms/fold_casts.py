@@ -28,6 +28,7 @@ class FoldCastsPass(RewritePass):
     name = "fold-casts"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "activation-per-axis does-not-pay opset other-parameters other-type"
     rewrite = (
         "qcast(dcast(q)) -> q for equal types: requantizing to the same is the identity; equal casts are one"
     )

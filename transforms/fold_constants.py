@@ -169,6 +169,7 @@ class FoldConstantsPass(RewritePass):
     name = "fold-constants"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "not-computable packed-weight too-large"
     rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
     pattern_types = (QuantizeConstant, ReadConstant, ReadNumber, ConvertTo, FoldBranch, ComputeTable)
 

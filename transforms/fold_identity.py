@@ -21,5 +21,6 @@ class FoldIdentityPass(RewritePass):
     name = "fold-identity"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "invalid-op training-mode"
     rewrite = "Identity(x) -> x: nothing is computed"
     pattern_types = (FoldCopy, FoldStorageCasts)

@@ -146,6 +146,7 @@ class FoldLayoutPass(RewritePass):
     name = "fold-layout"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "axes-change-places computed-parameter interpolates invalid-op invalid-parameters unknown-shape"
     rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); CenterCropPad(x) -> Pad(Slice(x))"
 
     def patterns(self) -> Sequence[Pattern]:

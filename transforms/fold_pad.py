@@ -47,5 +47,9 @@ class FoldPadPass(RewritePass):
     name = "fold-pad"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = (
+        "computed-parameter invalid-op invalid-parameters other-parameters pad-form second-consumer "
+        "unknown-shape"
+    )
     rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
     pattern_types = (FoldPad,)

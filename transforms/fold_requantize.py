@@ -110,5 +110,6 @@ class FoldRequantizePass(RewritePass):
     name = "fold-requantize"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = "does-not-pay integers-used other-parameters second-consumer sides-differ"
     rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"
     pattern_types = (RequantizeAbove, RequantizeConstant)

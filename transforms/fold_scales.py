@@ -292,6 +292,10 @@ class FoldScalesPass(RewritePass):
     name = "fold-scales"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
+    reasons = (
+        "float-faster integers-used invalid-op not-quantized opset second-consumer sides-differ "
+        "unfoldable-factor value-rounds weight-axis zero-point"
+    )
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
 
     below: bool = False

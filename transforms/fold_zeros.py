@@ -97,5 +97,6 @@ class FoldZerosPass(RewritePass):
     name = "fold-zeros"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "zero-point"
     rewrite = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
     pattern_types = (LeaveOutZeros, LeaveOutResults, MergeZeroPoints)

@@ -33,6 +33,7 @@ class FreezePass(Pass):
     name = "freeze"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "frozen-input"
     rewrite = "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

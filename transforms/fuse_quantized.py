@@ -133,6 +133,10 @@ class FuseQuantizedPass(RewritePass):
     name = "fuse-quantized"
     exactness = Exactness.EXACT
     role = Role.FUSING
+    reasons = (
+        "activation-per-axis float-faster float-operand not-computable not-quantized other-parameters "
+        "other-type second-consumer sides-differ too-large weight-axis"
+    )
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
     def patterns(self) -> Sequence[Pattern]:

@@ -187,6 +187,11 @@ def _rebuild(
 class HoistQuantizePass(RewritePass):
     name = "hoist-quantize"
     exactness = Exactness.EXACT
+    reasons = (
+        "activation-per-axis block-size computed-parameter does-not-pay equal-elements interpolates "
+        "mixed-scales not-a-number other-parameters other-type quantizer-between scales-along-axis "
+        "second-consumer sides-differ slope unknown-shape zero-point"
+    )
     rewrite = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
 
     activations: bool = False

@@ -73,6 +73,7 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
 class IntegerIoPass(Pass):
     name = "integer-io"
     exactness = Exactness.LOSSY
+    reasons = "float-interface"
     rewrite = "main(%x), qcast(%x) : T -> main(%x : storage of T): another interface, the same numbers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -336,6 +336,7 @@ class LegalizeSumsPass(TargetPass):
     name = "legalize-sums"
     exactness = Exactness.EXACT
     role = Role.LEGALIZING
+    reasons = "does-not-pay invalid-parameters may-saturate"
     rewrite = (
         "sum(q : u8, w, z, wz) -> sum(q - 128 : i8, w xor 0x80, z - 128, wz xor 0x80): the same differences"
     )

@@ -268,6 +268,7 @@ class LegalizeWeightsPass(RewritePass):
     name = "legalize-weights"
     exactness = Exactness.CLOSE
     role = Role.LEGALIZING
+    reasons = "activation-per-axis beyond-i8 float-result unknown-shape zero-point"
     rewrite = "product(x, w : z) -> product(concat(x, x[I]), concat(v, (w - z - v)[I])), v = w - z as i8: the same sums"
 
     target: str = "openvino"

@@ -195,5 +195,6 @@ class LegalizeZeroPointsPass(TargetPass):
     name = "legalize-zero-points"
     exactness = Exactness.EXACT
     role = Role.LEGALIZING
+    reasons = "unknown-shape zero-point"
     rewrite = "conv(x, w, z, v) -> conv(x, w, z) - v * conv(x, 1, z): the same integers"
     pattern_types = (MergeEqual, ExpandColumns, CorrectSum)

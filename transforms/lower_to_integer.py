@@ -27,6 +27,10 @@ class LowerToIntegerPass(TargetPass):
     name = "lower-to-integer"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = (
+        "activation-per-axis bias-scale computed-parameter empty-tensor expressed-type no-kernel "
+        "product-form slower-form unknown-shape zero-point"
+    )
     rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
 
     def patterns(self) -> Sequence[Pattern]:

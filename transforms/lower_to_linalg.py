@@ -25,6 +25,11 @@ class LowerToLinalgPass(Pass):
     name = "lower-to-linalg"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = (
+        "activation-per-axis bias-shape block-scales computed-parameter equal-elements expressed-type "
+        "interpolates invalid-op no-form open-size other-type pad-form product-form storage-type "
+        "training-mode zero-point"
+    )
     rewrite = "op(a, b) : T -> rint(f32(sum of i32) * (a_scale * b_scale / scale)) + zero point, half to even"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

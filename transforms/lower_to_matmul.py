@@ -189,5 +189,6 @@ class LowerToMatmulPass(TargetPass):
     name = "lower-to-matmul"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = "computed-parameter does-not-pay interpolates open-size unknown-shape value-rounds"
     rewrite = "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
     pattern_types = (LowerToMatMul,)

@@ -236,6 +236,7 @@ class LowerToProductPass(TargetPass):
     name = "lower-to-product"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = "computed-parameter does-not-pay invalid-parameters run-time-scale unknown-shape zero-point"
     rewrite = (
         "Cast(ConvInteger(q, w, z, wz)) * (s * c) + b -> MatMulIntegerToFloat(gathered(q), w, s, c, z, wz, b)"
     )

@@ -352,6 +352,12 @@ class LowerToQoperatorPass(TargetPass):
     name = "lower-to-qoperator"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = (
+        "accumulator-overflow activation-per-axis bias-scale bias-shape block-size bound-outside "
+        "computed-parameter does-not-pay empty-tensor expressed-type float-faster float-operand "
+        "made-by-session mixed-scales no-kernel opset product-form scale-value second-consumer "
+        "too-large unknown-shape weight-axis window-form zero-point"
+    )
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     exact: bool = False

@@ -273,5 +273,6 @@ class LowerToTablePass(TargetPass):
     name = "lower-to-table"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = "invalid-op not-computable"
     rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
     pattern_types = (LowerToTable, ComposeFunction, ComposeArithmetic)

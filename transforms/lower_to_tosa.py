@@ -46,6 +46,12 @@ class LowerToTosaPass(RewritePass):
     name = "lower-to-tosa"
     exactness = Exactness.CLOSE
     role = Role.LOWERING
+    reasons = (
+        "accumulator-overflow activation-per-axis bias-range bias-shape computed-parameter empty-tensor "
+        "equal-elements expressed-type float-interface float-operand interpolates mixed-scales no-form "
+        "no-kernel open-size other-type pad-form product-form scale-value storage-type too-large "
+        "training-mode unknown-shape window-form zero-point"
+    )
     rewrite = "op(a, b) : T -> rescale(sum of i32, multiplier, shift) + zero point, ties up: one step at most"
     pattern_types = (Requantize,)
 

@@ -88,6 +88,7 @@ class QuantizeBranch(OnTrait[Joins]):
 class QuantizeBranchesPass(RewritePass):
     name = "quantize-branches"
     exactness = Exactness.LOSSY
+    reasons = "float-operand"
     rewrite = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"
 
     target: str = "tensorrt"

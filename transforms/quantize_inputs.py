@@ -89,6 +89,7 @@ class QuantizeInput(OnTrait[Linear]):
 class QuantizeInputsPass(RewritePass):
     name = "quantize-inputs"
     exactness = Exactness.LOSSY
+    reasons = "input-rounded second-consumer"
     rewrite = "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
 
     storage: str = "i8"

@@ -20,6 +20,7 @@ from qdialect.rewriting.driver import Pattern
 class QuantizeRecurrentPass(TargetPass):
     name = "quantize-recurrent"
     exactness = Exactness.LOSSY
+    reasons = "computed-parameter expressed-type float-faster recurrent-form"
     rewrite = "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"
 
     least: int = 0

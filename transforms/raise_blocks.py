@@ -221,6 +221,7 @@ class RaiseBlocksPass(TargetPass):
     name = "raise-blocks"
     exactness = Exactness.CLOSE
     role = Role.RAISING
+    reasons = "block-size does-not-pay opset product-form value-rounds zero-point"
     rewrite = "MatMul(x, f(dequantized w)) -> MatMulNBits(x, w', s', z'): w of constants in blocks, f moves"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -122,6 +122,10 @@ class RaiseFakeQuantizePass(RewritePass):
     name = "raise-fake-quantize"
     exactness = Exactness.CLOSE
     role = Role.RAISING
+    reasons = (
+        "expressed-type inexact-arithmetic invalid-op invalid-parameters no-kernel run-time-scale "
+        "scale-value storage-type unknown-shape unlike-a-cast weight-axis"
+    )
     rewrite = "Quant(x, s, z, bits) -> dcast(qcast(x)): one step at near-ties, exact without a zero point"
 
     exact: bool = False

@@ -292,6 +292,10 @@ class RaiseIntegerPass(RewritePass):
     name = "raise-integer"
     exactness = Exactness.CLOSE
     role = Role.RAISING
+    reasons = (
+        "activation-per-axis bias-shape empty-tensor float-result run-time-scale scale-value "
+        "second-consumer storage-type unknown-shape weight-axis zero-point"
+    )
     rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
 
     float_results: bool = True

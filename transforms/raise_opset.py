@@ -154,6 +154,7 @@ class RaiseOpsetPass(RewritePass):
     name = "raise-opset"
     exactness = Exactness.EXACT
     role = Role.RAISING
+    reasons = "model-functions opset training-mode unknown-shape"
     rewrite = "op(x) {a} of an old opset -> op(x, a) of a newer one: the same function"
 
     to: int = 13

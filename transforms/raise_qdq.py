@@ -132,6 +132,10 @@ class RaiseQdqPass(RewritePass):
     name = "raise-qdq"
     exactness = Exactness.EXACT
     role = Role.RAISING
+    reasons = (
+        "annotation-only block-size empty-tensor expressed-type invalid-parameters run-time-scale "
+        "scale-value storage-type unfolded-scale unknown-shape"
+    )
     rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
     clamped: bool = False

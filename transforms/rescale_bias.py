@@ -317,6 +317,10 @@ class RescaleBiasPass(RewritePass):
     name = "rescale-bias"
     exactness = Exactness.CLOSE
     role = Role.CHOOSING
+    reasons = (
+        "accumulator-overflow activation-per-axis bias-range bias-shape computed-parameter "
+        "expressed-type float-result no-kernel weight-axis"
+    )
     rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"
 
     quantize: bool = True

@@ -144,6 +144,12 @@ class SinkDequantizePass(RewritePass):
     name = "sink-dequantize"
     exactness = Exactness.EXACT
     role = Role.SINKING
+    reasons = (
+        "activation-per-axis block-size bound-outside computed-parameter empty-tensor equal-elements "
+        "float-operand interpolates invalid-op invalid-parameters mixed-scales not-a-quantize "
+        "scales-along-axis sides-differ slope too-large training-mode unknown-shape value-rounds "
+        "zero-point"
+    )
     rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
     def patterns(self) -> Sequence[Pattern]:

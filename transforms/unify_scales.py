@@ -38,5 +38,6 @@ class UnifyOperands(OnTrait[Commutes]):
 class UnifyScalesPass(RewritePass):
     name = "unify-scales"
     exactness = Exactness.EXACT
+    reasons = "scales-along-axis"
     rewrite = "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
     pattern_types = (UnifyOperands,)

@@ -139,6 +139,7 @@ class UnrollPass(RewritePass):
     name = "unroll"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "computed-parameter too-large unknown-shape weight-axis"
     rewrite = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
 
     steps: int = 32

@@ -1,6 +1,6 @@
 """
 Explanations of reasons, for `qdialect explain ID` and docs/remarks.md: `remarks.toml` has the entries, `fixes.toml` the
-fixes in the tools that produce models.
+fixes in the tools that produce models, `former_ids.toml` the ids of earlier versions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _read(name: str) -> dict[str, Any]:
 @cache
 def former_ids() -> dict[str, str]:
     """The id that has the meaning of one of an earlier version, by the earlier one."""
-    return {old: id_ for id_, olds in _read("remarks.toml")["former"].items() for old in olds.split()}
+    return {old: id for id, olds in _read("former_ids.toml").items() for old in olds.split()}
 
 
 @cache
@@ -61,9 +61,7 @@ def entries() -> dict[str, Entry]:
     """Every entry, by the id of its reason."""
     fixes = _read("fixes.toml")
     kept: dict[str, Entry] = {}
-    rows = _read("remarks.toml")
-    del rows["former"]
-    for id_, (means, example, kind) in rows.items():
+    for id_, (means, example, kind) in _read("remarks.toml").items():
         fix = fixes[kind]
         tools = {name: fix[key] for key, name in TOOLS.items() if key in fix}
         kept[id_] = Entry(id_, means, example, fix["text"], tools)

@@ -25,7 +25,7 @@ from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, kept_because
 from qdialect.rewriting.records import Laid, around, record
-from qdialect.rewriting.remarks import remarks_of
+from qdialect.rewriting.remarks import given, remarks_of
 
 CAST_OPS = (QuantizeOp, DequantizeOp, StorageCastOp)
 REWRITES_PER_OP = 64
@@ -137,6 +137,8 @@ class Rewriter(Changes):
                 blocked = rewrite(op, self)
             except Refused as refused:
                 blocked = refused.blocked
+            if blocked is not None:
+                given(self._pass_name, blocked)
             if self._journal is not None:
                 self._journal.check()
         except Kept as kept:
@@ -161,6 +163,7 @@ class Rewriter(Changes):
 
     def note(self, op: Operation, reason: Blocked) -> None:
         """Record a remark on a new operation, for the case that it remains."""
+        given(self._pass_name, reason)
         self._notes.append((self._pass_name, op, reason))
 
     def finish(self, module: ModuleOp) -> None:
@@ -170,10 +173,10 @@ class Rewriter(Changes):
         refresh_signatures(module)
         for op, reasons in self.blocked.items():
             for pass_name, blocked in reasons.items():
-                self._remarks.add(pass_name, op, blocked)
+                self._remarks.record(pass_name, op, blocked)
         for pass_name, op, reason in self._notes:
             if op.parent is not None:
-                self._remarks.add(pass_name, op, reason)
+                self._remarks.record(pass_name, op, reason)
 
 
 def _drop_loose_uses(module: ModuleOp) -> None:

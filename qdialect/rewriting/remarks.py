@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,16 @@ class Remark:
         return f"remark: {self.op} '{self.node}': {self.blocked.message}{fix} [{self.pass_name}: {self.blocked.id}]"
 
 
+on_reason: Callable[[str, Blocked], None] | None = None
+"""Set by tests: called with each reason and the name of the pass that gives it, to hold it against `Pass.reasons`."""
+
+
+def given(pass_name: str, blocked: Blocked) -> None:
+    """Called wherever a pass gives a reason of its own, whether or not it becomes a remark."""
+    if on_reason is not None:
+        on_reason(pass_name, blocked)
+
+
 class RemarkTable:
     """
     The remarks of one module by operation, without duplicates, in the order in which they arose.
@@ -43,7 +53,12 @@ class RemarkTable:
         self._on: WeakKeyDictionary[Operation, dict[tuple[str, Blocked], Remark]] = WeakKeyDictionary()
 
     def add(self, pass_name: str, op: Operation, blocked: Blocked) -> None:
-        """Record that `pass_name` did not rewrite `op`."""
+        """Record that `pass_name` did not rewrite `op`, for a reason of its own."""
+        given(pass_name, blocked)
+        self.record(pass_name, op, blocked)
+
+    def record(self, pass_name: str, op: Operation, blocked: Blocked) -> None:
+        """Record a reason that was `given`, or that `op` is kept in float."""
         remark = Remark(pass_name, op.name, called(op), blocked, op.location)
         self._all[remark] = None
         self._on.setdefault(op, {})[pass_name, blocked] = remark

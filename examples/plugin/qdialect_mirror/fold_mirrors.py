@@ -35,5 +35,6 @@ class FoldMirrorsPass(RewritePass):
     name = "fold-mirrors"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
+    reasons = "another-axis"
     rewrite = "Mirror(Mirror(x)) -> x: each element stands where it stood"
     pattern_types = (FoldMirrors,)

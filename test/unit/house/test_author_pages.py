@@ -26,6 +26,8 @@ def copied(folder: Path, *more: str) -> Path:
     shutil.copy(ROOT / "lit.cfg.py", folder)
     (folder / "test").mkdir(exist_ok=True)
     shutil.copy(ROOT / "test" / "in_process.py", folder / "test")
+    (folder / "test" / "support").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "test" / "support" / "declared_reasons.py", folder / "test" / "support")
     if not (folder / "test" / "lit.cfg.py").exists():
         (folder / "test" / "lit.cfg.py").symlink_to(folder / "lit.cfg.py")
     return folder
