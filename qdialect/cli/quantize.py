@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_strict(done.report, arguments)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        measured = reporting.write(done.report, show, done.summary())
+        measured = reporting.write(done.report, show, done)
     say(arguments, done.report, measured, done.log, done.summary())
     return DONE
 

@@ -1,6 +1,7 @@
 """`--report`: actions of a command, files read and written, and with data the measured noise and time."""
 
 import argparse
+import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -12,12 +13,16 @@ from qdialect.errors import UserError
 
 if TYPE_CHECKING:
     from qdialect.evaluation.data import Arrays
+    from qdialect.measuring.layers import Layers
     from qdialect.measuring.timing import Latency
-    from qdialect.report.page.data import Circumstances, File
+    from qdialect.quantizer.quantize import Quantized
+    from qdialect.report.page.data import Candidate, Circumstances, File, Histogram, Latencies
     from qdialect.report.report import Report
 
 MAX_NOISE_SAMPLES = 8
 """Number of samples for measuring noise, as batches, or in one batch if its size is open."""
+MAX_BINS = 64
+"""Greatest number of bins of a tensor's histogram in a report."""
 MIN_MENTIONED_TIME_SHARE = 0.05
 """Fraction of the time below which nodes that onnxruntime added are not mentioned."""
 
@@ -61,9 +66,11 @@ class Reporting:
         runner.run(feeds[0])
         return feeds
 
-    def write(self, report: "Report", show: Callable[[str], None], said: Sequence[str] = ()) -> Sequence[str]:
+    def write(
+        self, report: "Report", show: Callable[[str], None], quantized: "Quantized | None" = None
+    ) -> Sequence[str]:
         """
-        Write the requested report, if any, after the model, with the lines `said`; return lines with the
+        Write the requested report, if any, after the model, with what `quantize` tells; return lines with the
         measurements. Raises OSError.
         """
         if self._path is None:
@@ -72,14 +79,18 @@ class Reporting:
         from qdialect.report.page.data import write_json
         from qdialect.report.page.html import write_html
 
-        measured = self._measured(show) if self._feeds else {"findings": ()}
-        around = self._circumstances(measured | {"findings": (*said, *measured["findings"])})
+        measured = self._measured(report, show) if self._feeds else {"findings": ()}
+        lines: Sequence[str] = measured["findings"]
+        if quantized is not None:
+            said = quantized.summary()
+            measured |= _of_quantized(quantized) | {"findings": (*said, *measured["findings"])}
+        around = self._circumstances(measured)
         text = (
             write_json(report, around) if self._path.lower().endswith(".json") else write_html(report, around)
         )
         with atomic_write(self._path) as file:
             file.write(text.encode())
-        return measured["findings"]
+        return lines
 
     def _circumstances(self, measured: dict[str, Any]) -> "Circumstances":
         from qdialect.report.page.data import Circumstances
@@ -88,8 +99,8 @@ class Reporting:
         command = shlex.join(["qdialect", *self._arguments.words])
         return Circumstances(command, files, **measured)
 
-    def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
-        """Noise by tensor, time by node, and their summaries; times are of one sample if the batch is open."""
+    def _measured(self, report: "Report", show: Callable[[str], None]) -> dict[str, Any]:
+        """Noise by tensor, times by node, and their summaries; times are of one sample if the batch is open."""
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.profiling import seconds_by_node
         from qdialect.measuring.runner import Runner, translate
@@ -104,12 +115,66 @@ class Reporting:
         times = measure([before, after], data=feed, show=show)
         show("timing each node")
         by_node, elsewhere = seconds_by_node(after, translate(feed, first, second))
+        by_node_before, _ = seconds_by_node(before, feed)
         findings = [*_speed(times), f"noise: {layers.verdict()}"]
         if elsewhere > MIN_MENTIONED_TIME_SHARE:
             share = f"{100 * elsewhere:.0f} %"
             findings.insert(-1, f"time: {share} is in nodes that onnxruntime added, which belong to no layer")
         noise = {one.name: TensorNoise(one.sqnr, one.steps) for one in layers.tensors}
-        return {"seconds": by_node, "noise": noise, "findings": tuple(findings)}
+        return {
+            "latencies": _latencies(times),
+            "sqnr": _sqnr(report, layers),
+            "seconds": by_node,
+            "seconds_before": by_node_before,
+            "noise": noise,
+            "findings": tuple(findings),
+        }
+
+
+def _latencies(times: "Sequence[Latency]") -> "Latencies | None":
+    """The medians of both models in the first engine."""
+    from qdialect.report.page.data import Latencies
+
+    medians = [one.median for one in times if one.engine == times[0].engine]
+    return Latencies(medians[0], medians[1], times[0].engine) if len(medians) == 2 else None
+
+
+def _sqnr(report: "Report", layers: "Layers") -> float | None:
+    """Signal to noise in dB of the output with the most noise; None if none was compared."""
+    outputs = {end.tensor.name for end in report.account.origin.links.outputs}
+    return min((one.sqnr for one in layers.tensors if one.name in outputs), default=None)
+
+
+def _of_quantized(done: "Quantized") -> dict[str, Any]:
+    """What `quantize` knows: the noise on held-out samples, the values of tensors, the candidates."""
+    found: dict[str, Any] = {"histograms": _histograms(done), "candidates": _candidates(done)}
+    return found if math.isnan(done.ratio) else found | {"sqnr": done.ratio}
+
+
+def _histograms(done: "Quantized") -> "dict[str, Histogram]":
+    """The histograms of the tensors that the model as read computes or takes."""
+    from qdialect.report.page.data import Histogram
+
+    origin, found = done.report.account.origin, dict[str, Histogram]()
+    names = [end.tensor.name for end in origin.links.inputs]
+    names += [tensor.name for row in origin.rows for tensor in row.outputs]
+    for name in names:
+        one = done.profile.tensors.get(name)
+        if one is not None and one.counts.size:
+            found[name] = Histogram(float(one.low), float(one.high), *one.coarse(MAX_BINS))
+    return found
+
+
+def _candidates(done: "Quantized") -> "tuple[Candidate, ...]":
+    from qdialect.report.page.data import Candidate
+
+    chosen = None if done.floating else done.choice
+    rows = (
+        (str(one.choice), one.ratio, one.share, one.layers, one.choice == chosen)
+        for one in done.tried
+        if one.integer
+    )
+    return tuple(Candidate(*row) for row in rows)
 
 
 def _speed(times: "Sequence[Latency]") -> Iterator[str]:

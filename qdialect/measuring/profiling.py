@@ -1,23 +1,32 @@
-"""Time of each node of a model, by onnxruntime's profiler: medians over runs, which an interruption does not change."""
+"""
+Time of each node of a model, by onnxruntime's profiler: medians over runs, which an interruption does not change.
+
+The profiler itself takes some microseconds in each node. They are taken off, so that the nodes together take as long as
+a run without it.
+"""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median_grouped
+from statistics import median, median_grouped
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from qdialect.errors import UserError
 from qdialect.evaluation.session import session
 from qdialect.measuring.attribution import Origins, attributed
+from qdialect.measuring.timing import alternate
 from qdialect.numerics import Array
 
 PROFILED_RUNS, WARM_UP_RUNS = 20, 3
 SUFFIX = "_kernel_time"
+MOST_OVERHEAD = 0.9
+"""Greatest fraction of a node's time that is taken for the profiler's."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class NodeTime:
     """Element types and shapes, as `uint8 1x3x8x8`."""
     outputs: Sequence[str]
     seconds: float
-    """Median time of one run, without that of nodes in subgraphs."""
+    """Median time of one run, without that of nodes in subgraphs and of the profiler."""
     share: float
     """Fraction of the time of all nodes."""
 
@@ -65,6 +74,15 @@ class RanNode(NamedTuple):
     outputs: tuple[str, ...]
 
 
+class Taken(NamedTuple):
+    """The time of a node in one run."""
+
+    micros: float
+    """Median, of all calls in a run together."""
+    calls: float
+    """Mean number of calls in a run."""
+
+
 def _described(tensors: Sequence[Mapping[str, Sequence[int]]]) -> tuple[str, ...]:
     return tuple(
         f"{type} {'x'.join(map(str, shape))}".strip() for one in tensors for type, shape in one.items()
@@ -86,23 +104,45 @@ def _own_times(events: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, A
     return times
 
 
-def medians(events: Sequence[Mapping[str, Any]]) -> dict[RanNode, float]:
+def medians(events: Sequence[Mapping[str, Any]]) -> dict[RanNode, Taken]:
     """
-    Median microseconds of each node over the runs after the warm-up, of all its calls in a run together. The profiler
-    counts whole microseconds, between which the median is interpolated.
+    The time of each node over the runs after the warm-up. The profiler counts whole microseconds, between which the
+    median is interpolated.
     """
     starts = sorted(e["ts"] for e in events if e.get("name") == "model_run")
     counted = len(starts) - WARM_UP_RUNS
     nodes = [e for e in events if e.get("cat") == "Node" and e["name"].endswith(SUFFIX)]
     runs: dict[RanNode, list[float]] = {}
+    calls = Counter[RanNode]()
     for event, micros in _own_times(nodes):
         if (run := bisect_right(starts, event["ts"]) - 1 - WARM_UP_RUNS) < 0:
             continue
         details = event["args"]
         name, kernel = str(event["name"]).removesuffix(SUFFIX), str(details.get("op_name", ""))
         taken, results = (_described(details.get(f"{side}_type_shape", ())) for side in ("input", "output"))
-        runs.setdefault(RanNode(name, kernel, taken, results), [0.0] * counted)[run] += micros
-    return {node: max(median_grouped(times), 0.0) for node, times in runs.items()}
+        node = RanNode(name, kernel, taken, results)
+        runs.setdefault(node, [0.0] * counted)[run] += micros
+        calls[node] += 1
+    return {k: Taken(max(median_grouped(times), 0.0), calls[k] / counted) for k, times in runs.items()}
+
+
+def without_overhead(times: Mapping[RanNode, Taken], whole: float) -> dict[RanNode, float]:
+    """
+    The microseconds of each node less a constant for each call, so that all together take `whole` microseconds, or as
+    they are if they take less. No node loses more than `MOST_OVERHEAD` of its time.
+    """
+
+    def less(overhead: float) -> dict[RanNode, float]:
+        least = 1 - MOST_OVERHEAD
+        return {k: max(one.micros - overhead * one.calls, least * one.micros) for k, one in times.items()}
+
+    low, high = 0.0, max((one.micros for one in times.values()), default=0.0)
+    if sum(less(low).values()) <= whole:
+        return less(low)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(less(middle).values()) > whole else (low, middle)
+    return less(high)
 
 
 def profile(
@@ -138,8 +178,9 @@ def profile(
         for _ in range(WARM_UP_RUNS + runs):
             runner.run(None, dict(feeds))
         events: list[Mapping[str, Any]] = json.loads(Path(runner.end_profiling()).read_text())
+        (calls,) = alternate([lambda: runner.run(None, dict(feeds))], seconds=0.0, rounds=(runs, runs))
         graph = onnx.load(str(written), load_external_data=False) if written.exists() else None
-    times = medians(events)
+    times = without_overhead(medians(events), 1e6 * median(calls))
     sources = attributed(origins, graph, {one.node: one.kernel for one in times})
     every = sum(times.values()) or 1.0
     rows = [

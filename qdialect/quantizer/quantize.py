@@ -34,7 +34,7 @@ from qdialect.quantizer.search.max_drop import Budgeted, Limit, held_against, pa
 from qdialect.quantizer.search.plan_check import layers_in_pairs, missing_lines
 from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.strategy import Found, find
-from qdialect.quantizer.search.trials import MAX_TIME_SHARE, MAX_TIME_SHARE_OF_ONE, Choice
+from qdialect.quantizer.search.trials import MAX_TIME_SHARE, MAX_TIME_SHARE_OF_ONE, Choice, Trial
 from qdialect.quantizer.statistics.calibration import Feeds, calibrate
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile
@@ -70,6 +70,8 @@ class Quantized:
     """Statistics of the samples; can be saved and reused."""
     log: list[str] = field(default_factory=list[str])
     """Log of the trials, in order."""
+    tried: list[Trial] = field(default_factory=list[Trial])
+    """The candidates that were built and measured, in order."""
     integer: int = 0
     """Number of layers of the result that are in integers."""
     floating: str = ""
@@ -193,6 +195,7 @@ def _quantized(
         ratio=ratio,
         profile=known.profile,
         log=candidates.log,
+        tried=list({id(one): one for one in candidates.tried.values()}.values()),
         integer=report.totals.integer_layers,
         layers=report.totals.layers,
         floating=floating,

@@ -93,6 +93,8 @@ class Layer:
     """True if an op of it that has an integer form is in float."""
     bytes_before: int
     """Bytes of the layer's constant operands in the model as read."""
+    module: tuple[str, ...] = ()
+    """Path of the module that it comes from, as `("body", "0")`; empty if unknown."""
     reasons: tuple[Remark, ...] = ()
     """Reasons why it is in float, the decisive one first, without duplicates."""
 
@@ -311,6 +313,7 @@ class Account:
             is_gone=not products if row.numbers is not None else not nodes,
             is_float=bool(reasons),
             bytes_before=row.bytes,
+            module=row.module,
             reasons=tuple(dict.fromkeys(reasons)),
         )
 

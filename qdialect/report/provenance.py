@@ -18,6 +18,7 @@ from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator
 from qdialect.promises.work import Numbers, SumsProducts, open_sizes
 from qdialect.report.graph import Tensor, constant_bytes, links_of, nodes_of, tensors_of
+from qdialect.report.modules import module_of
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
@@ -50,6 +51,8 @@ class Row:
     """Kind of numbers that it multiplies as read; None if it sums no products."""
     macs: int | None = None
     """Multiply-adds of one run of the node; None if it has none, or if they cannot be counted."""
+    module: tuple[str, ...] = ()
+    """Path of the module that it comes from; empty if unknown."""
     open: int = 0
     """Number of unknown sizes of its inputs and outputs, which count as 1."""
 
@@ -77,6 +80,7 @@ def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
         constant_bytes(op),
         _is_cast(op),
         None if work is None else work.numbers(op),
+        module=module_of(op),
     )
 
 

@@ -86,6 +86,16 @@ class Statistics:
         """The centre of each bin: float64, as many as `counts`."""
         return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
 
+    def coarse(self, most: int) -> tuple[float, float, tuple[int, ...]]:
+        """The histogram in at most `most` bins of equal width: lower end of the first one, width, counts."""
+        shift = 0
+        while ((self.first + self.counts.size - 1) >> shift) - (self.first >> shift) >= most:
+            shift += 1
+        places = (self.first + np.arange(self.counts.size)) >> shift
+        first, width = self.first >> shift, 2.0 ** (self.exponent + shift)
+        counts = np.bincount(places - first, weights=self.counts) if self.counts.size else np.zeros(0)
+        return first * width, width, tuple(int(one) for one in counts)
+
     @property
     def is_unbounded(self) -> bool:
         """True if some value was NaN or infinite: the tensor has no range."""

@@ -71,11 +71,12 @@ const drawing = {
         button.addEventListener("click", () => {
           this[name] = button.dataset[name];
           name === "view" ? this.draw() : this.paint();
+          link.write();
         });
     document.querySelector("[data-view=result]").disabled = !report.nodes.length; // upstream MLIR has no ONNX nodes
     at("zoom-in").addEventListener("click", () => this.zoom(1.3));
     at("zoom-out").addEventListener("click", () => this.zoom(1 / 1.3));
-    at("zoom-fit").addEventListener("click", () => this.fit());
+    at("zoom-fit").addEventListener("click", () => this.isWhole ? this.fit() : this.whole());
     const pane = at("pane");
     pane.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -153,8 +154,8 @@ const drawing = {
     const place = {x: x - width / 2, y: y - height / 2, width, height, rx: node.kind === "end" ? height / 2 : 5};
     return svg("g", {"data-k": k, onclick: () => selection.set(node.layer, node, "graph")},
       svg("title", {}, `${node.operator} ${node.name}`), svg("rect", place),
-      svg("text", {x, y: y - 3, class: "operator"}, ending(bare(node.operator), 20)),
-      svg("text", {x, y: y + 11, class: "name"}, ending(node.name, 24)));
+      svg("text", {x, y: y - 3, class: "operator"}, ending(bare(node.operator), 17)),
+      svg("text", {x, y: y + 11, class: "name"}, ending(node.layer == null ? node.name : title(report.layers[node.layer]), 24)));
   },
 
   // Colours, and which buttons are pressed.
@@ -172,30 +173,41 @@ const drawing = {
       }
     });
     at("legend").dataset.by = byKind ? "kind" : "heat";
-    at("heat-name").textContent = this.colour === "time" ? "time" : "noise";
-    this.find(at("search").value);
+    at("heat-name").textContent = this.colour === "time" ? `time, up to ${seconds(mostSeconds())}` : "noise, from 60 to 10 dB";
+    if (table.isShown) this.find(table.isFiltered ? table.isShown : null, table.text);
   },
 
   // A readable size: as wide as the pane, but nodes neither tiny nor huge.
   fit() {
     const pane = at("pane");
     this.scale = Math.min(1.1, Math.max(0.55, (pane.clientWidth - 8) / this.size[0]));
-    this.resize();
-    pane.scrollLeft = (this.places[0][0] + 12) * this.scale - pane.clientWidth / 2;
+    this.resize(false);
+    if (this.at >= 0) this.centre(this.at);
+    else pane.scrollTo((this.places[0][0] + 12) * this.scale - pane.clientWidth / 2, 0);
+  },
+
+  // All of the graph at once, however small: its colours and its outline.
+  whole() {
+    const pane = at("pane");
+    this.scale = Math.min((pane.clientWidth - 4) / this.size[0], (pane.clientHeight - 4) / this.size[1]);
+    this.resize(true);
   },
 
   zoom(factor, event) {
     const pane = at("pane"), box = pane.getBoundingClientRect();
     const x = event ? event.clientX - box.left : box.width / 2, y = event ? event.clientY - box.top : box.height / 2;
-    const scale = Math.min(3, Math.max(0.05, this.scale * factor)), grown = scale / this.scale;
+    const scale = Math.min(3, Math.max(0.01, this.scale * factor)), grown = scale / this.scale;
     const [left, top] = [(pane.scrollLeft + x) * grown - x, (pane.scrollTop + y) * grown - y];
     this.scale = scale;
-    this.resize();
+    this.resize(false);
     pane.scrollTo(left, top);
   },
 
-  resize() {
+  resize(isWhole) {
     const graph = at("graph");
+    this.isWhole = isWhole;
+    graph.classList.toggle("far", this.scale < 0.3);
+    at("zoom-fit").textContent = isWhole ? "Readable" : "Whole";
     graph.setAttribute("width", this.size[0] * this.scale);
     graph.setAttribute("height", this.size[1] * this.scale);
     this.frame();
@@ -220,8 +232,8 @@ const drawing = {
       box.classList.toggle("same", layer != null && layer === selection.layer);
     });
     this.lines.forEach((line, n) => line.classList.toggle("selected", n === found || near.has(n)));
-    if (found >= 0 && source !== "graph") this.centre(found);
     showDetails(found >= 0 ? this.current.nodes[found] : null);
+    if (found >= 0 && source !== "graph") this.centre(found);
   },
 
   centre(k) {
@@ -249,22 +261,18 @@ const drawing = {
     }
   },
 
-  find(text) {
-    this.current.nodes.forEach((node, k) => this.boxes[k].classList.toggle("dim", !!text && !matches(node, text)));
+  // What is not found fades, and the first node that is found comes into view. layers: which are shown; null for all.
+  find(layers, text) {
+    const isFound = this.current.nodes.map((node) => !layers || (node.layer == null ? !!text && matches(node, text)
+      : layers[node.layer] && (!text || matches(node, text) || matches(report.layers[node.layer], text))));
+    this.boxes.forEach((box, k) => box.classList.toggle("dim", !isFound[k]));
+    const first = layers ? isFound.indexOf(true) : -1;
+    if (first >= 0) this.centre(first);
   },
 };
 
 const matches = (one, text) => {
-  const words = `${one.operator} ${one.name ?? one.node} ${(one.outputs ?? []).map((t) => t.name).join(" ")}`;
+  const words = [one.operator, one.name ?? one.node, (one.module ?? []).join("."), ...(one.outputs ?? []).map((t) => t.name),
+    ...(one.reasons ?? []).map((reason) => reason.id)].join(" ");
   return words.toLowerCase().includes(text.toLowerCase());
 };
-
-function showDetails(node) {
-  const tensors = (list) => list.map((t) => html("li", {}, html("code", {}, t.name || "·"), ` ${t.element} ${shape(t)}`,
-    t.scale ? ` · scale ${t.scale}` : "", t.is_constant ? " · constant" : ""));
-  at("details").replaceChildren(...(!node ? [] : [
-    html("strong", {}, node.operator), " ", html("code", {}, breakable(node.name)),
-    ...[["takes", node.inputs], ["makes", node.outputs]].filter(([, list]) => list.length)
-      .map(([title, list]) => html("div", {}, html("span", {class: "quiet"}, title), html("ul", {}, tensors(list)))),
-  ]));
-}

@@ -11,7 +11,16 @@ from string import Template
 from qdialect.report.page.data import NOTHING, Circumstances, report_data
 from qdialect.report.report import Report
 
-SCRIPTS = ("base.js", "layout.js", "graph.js", "table.js", "page.js")
+SCRIPTS = (
+    "base.js",
+    "layout.js",
+    "graph.js",
+    "details.js",
+    "table.js",
+    "compare.js",
+    "link.js",
+    "page.js",
+)
 """Scripts of the page, in the order in which they run."""
 
 
@@ -23,7 +32,7 @@ def _line(text: str) -> str:
     """A line of the verdict as HTML, with its first word emphasized."""
     word, colon, detail = text.partition(": ")
     if not colon or not word.replace("-", "").isalpha():
-        return f"<li>{escape(text)}</li>"
+        return f"<li><span>{escape(text)}</span></li>"
     return f'<li><span class="quiet">{escape(word)}</span> <span>{escape(detail)}</span></li>'
 
 
@@ -34,6 +43,7 @@ def write_html(report: Report, around: Circumstances = NOTHING) -> str:
     words = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     return Template(_part("page.html")).substitute(
         title=escape(PurePath(read).name or "Compilation"),
+        headline=escape(data["headline"]),
         subtitle=escape(f"{report.target}, form {report.form}, exactness {report.exactness}"),
         verdict="\n".join(map(_line, data["verdict"])),
         style=_part("page.css"),

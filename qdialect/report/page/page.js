@@ -6,13 +6,13 @@ const NUMBERS = [
   ["weights", "floats with integer weights"], ["float", "floats"],
 ];
 
-function bar(title, parts) {
-  const sum = parts.reduce((all, [, value]) => all + value, 0) || 1;
+function stripe(name, parts) {
+  const whole = parts.reduce((all, [, value]) => all + value, 0) || 1;
   const words = parts.filter(([, value]) => value)
-    .map(([kind, value]) => `${percent(value / sum)} ${NUMBERS.find(([name]) => name === kind)[1]}`).join(", ");
-  return html("div", {class: "row"}, html("span", {class: "quiet"}, title),
-    html("div", {class: "bar", role: "img", "aria-label": `${title}: ${words}`}, parts.filter(([, value]) => value)
-      .map(([kind, value]) => html("span", {class: kind, style: `width:${(100 * value) / sum}%`}))),
+    .map(([kind, value]) => `${percent(value / whole)} ${NUMBERS.find(([one]) => one === kind)[1]}`).join(", ");
+  return html("div", {class: "row"}, html("span", {class: "quiet"}, name),
+    html("div", {class: "bar", role: "img", "aria-label": `${name}: ${words}`}, parts.filter(([, value]) => value)
+      .map(([kind, value]) => html("span", {class: kind, style: `width:${(100 * value) / whole}%`}))),
     html("span", {class: "words"}, words));
 }
 
@@ -20,16 +20,39 @@ function bars() {
   const {as_read: read, integer, total: all, layers_not_counted: uncounted, open_sizes: open} = report.multiply_adds;
   if (!all) return at("bars").append(html("p", {class: "quiet"}, "No layer sums products."));
   at("bars").append(
-    bar("Before", NUMBERS.map(([kind]) => [kind, read[kind] ?? 0])),
-    bar("After", [["integer", integer], ["float", all - integer]]),
     html("p", {class: "quiet"}, `${count(all)} multiply-adds in one run`,
       open ? ", axes of unknown size counted as 1" : "",
-      uncounted ? `; ${uncounted} layers could not be counted` : "", "."));
+      uncounted ? `; ${several(uncounted, "layer")} could not be counted` : "", ", of"),
+    stripe("Before", NUMBERS.map(([kind]) => [kind, read[kind] ?? 0])),
+    stripe("After", [["integer", integer], ["float", all - integer]]));
+}
+
+// What the user asked for, the figure that matters most first: [figure, what it is].
+function figuresOf({summary, multiply_adds: work}) {
+  const {task, seconds: time, noise, bytes: size, layers} = summary;
+  const faster = time && time.before / time.after, of = (value) => `${task.unit === "%" ? value.toFixed(1) : +value.toFixed(3)}${task.unit && ` ${task.unit}`}`;
+  return {
+    task: task && [`${of(task.before)} → ${of(task.after)}`,
+      `${task.name}, ${several(task.samples, "sample")}${task.interval ? `, ±${+task.interval.toPrecision(2)}` : ""}`],
+    time: time && [faster >= 1 ? `${faster.toFixed(2)}× faster` : `${(1 / faster).toFixed(2)}× slower`,
+      `${seconds(time.before)} → ${seconds(time.after)} in ${time.engine}, one thread`],
+    noise: noise && [decibels(noise), noise.sqnr_db == null ? "to the model as read" : "signal to noise of the outputs"],
+    size: size.after > 0 && [`${bytes(size.after)} of ${bytes(size.before)}`, "the file, after and before"],
+    integers: work.total > 0 && [percent(work.integer / work.total),
+      `of multiply-adds in integers${layers.total ? `, ${layers.integer} of ${several(layers.total, "layer")}` : ""}`],
+  };
+}
+
+function tiles(other) {
+  const own = figuresOf(report), others = other && figuresOf(other);
+  at("tiles").replaceChildren(...Object.entries(own).filter(([, one]) => one).map(([name, [figure, what]]) => html("div", {class: `tile ${name}`},
+    html("strong", {}, figure), html("span", {class: "quiet"}, what),
+    others && html("span", {class: "other-figure"}, others[name] ? `other: ${others[name][0]}` : "other: not measured"))));
 }
 
 function plain(heads, rows) {
-  return html("table", {}, html("thead", {}, html("tr", {}, heads.map(([name, number]) =>
-    html("th", {scope: "col", class: number ? "n" : null}, name)))),
+  return html("table", {class: "plain"}, html("thead", {}, html("tr", {}, heads.map(([name, isNumber]) =>
+    html("th", {scope: "col", class: isNumber ? "n" : null}, name)))),
   html("tbody", {}, rows.map((row) => html("tr", {}, row.map((cell, k) =>
     html("td", {class: heads[k][1] ? "n" : null}, cell))))));
 }
@@ -41,7 +64,7 @@ function causes() {
     const reason = layer.reasons[0];
     if (!reason) return;
     const key = `${reason.id} ${reason.message}`;
-    const cause = found.get(key) ?? {reason, layers: [], products: 0, operators: new Map()};
+    const cause = found.get(key) ?? {reason: {...reason, expected: null}, layers: [], products: 0, operators: new Map()};
     cause.layers.push(k);
     cause.products += (layer.multiply_adds ?? 0) - layer.integer_multiply_adds;
     cause.operators.set(layer.operator, (cause.operators.get(layer.operator) ?? 0) + 1);
@@ -54,9 +77,47 @@ function causes() {
       selection.set(layers.reduce((most, k) => (cost(k) > cost(most) ? k : most)), null, "causes");
       at("work").scrollIntoView();
     }}, [...operators].sort((a, b) => b[1] - a[1]).map(([operator, n]) => `${n} ${operator}`).join(", "));
+  const unlike = ({layers}) => {
+    const n = layers.filter((k) => otherwise(report.layers[k].reasons[0])).length;
+    return n ? html("span", {class: "fix"}, `Measured otherwise of ${n} of them: see the layers`) : "";
+  };
   at("causes").append(!rows.length ? html("p", {}, "Every layer with an integer form is integer.")
-    : plain([["Share", true], ["Layers"], ["Reason and fix"]], rows.map((cause) =>
-      [cause.products ? percent(cause.products / total) : "–", who(cause), explained(cause.reason)])));
+    : html("div", {class: "list"}, rows.map((cause) => html("div", {class: "cause"},
+      html("span", {class: "n"}, cause.products ? percent(cause.products / total) : "–"),
+      html("span", {}, who(cause)), html("span", {}, explained(cause.reason), unlike(cause))))));
+}
+
+// The candidates as points: noise against the time that is expected, the front of those that no other beats, the chosen one.
+function candidates() {
+  const all = report.candidates.filter((one) => one.sqnr_db != null && one.time > 0);
+  if (all.length < 2) return at("candidates").parentElement.remove();
+  const W = Math.min(800, Math.max(280, at("candidates").clientWidth)), H = 260, pad = {left: 46, right: 14, top: 24, bottom: 38};
+  const times = [...all.map((one) => one.time), 1], dbs = all.map((one) => one.sqnr_db);
+  const [t0, t1] = [Math.min(...times) - 0.03, Math.max(...times) + 0.03], [d0, d1] = [Math.min(...dbs) - 2, Math.max(...dbs) + 2];
+  const x = (t) => pad.left + ((t - t0) / (t1 - t0)) * (W - pad.left - pad.right);
+  const y = (d) => H - pad.bottom - ((d - d0) / (d1 - d0)) * (H - pad.top - pad.bottom);
+  const front = all.filter((a) => !all.some((b) => b.time <= a.time && b.sqnr_db >= a.sqnr_db && (b.time < a.time || b.sqnr_db > a.sqnr_db)))
+    .sort((a, b) => a.time - b.time);
+  const ticks = (low, high, step) => Array.from({length: Math.max(0, Math.floor(high / step) - Math.ceil(low / step) + 1)}, (_, k) => (Math.ceil(low / step) + k) * step);
+  const step = (span) => [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50].find((one) => span / one <= 8) ?? 100;
+  const said = (one) => `${one.name}: ${one.sqnr_db.toFixed(1)} dB, ${percent(one.time)} of the float time expected`;
+  const drawn = svg("svg", {class: "front", width: W, height: H, role: "img", "aria-label": `${all.length} candidates, noise against expected time`},
+    ticks(t0, t1, step(t1 - t0)).flatMap((t) => [svg("path", {class: "grid", d: `M${x(t)} ${pad.top}V${H - pad.bottom}`}),
+      svg("text", {x: x(t), y: H - pad.bottom + 15, "text-anchor": "middle"}, `${Math.round(100 * t)} %`)]),
+    ticks(d0, d1, step(d1 - d0)).flatMap((d) => [svg("path", {class: "grid", d: `M${pad.left} ${y(d)}H${W - pad.right}`}),
+      svg("text", {x: pad.left - 6, y: y(d) + 4, "text-anchor": "end"}, `${+d.toFixed(1)}`)]),
+    svg("path", {class: "float-time", d: `M${x(1)} ${pad.top}V${H - pad.bottom}`}),
+    svg("text", {x: x(1) - 5, y: pad.top + 10, "text-anchor": "end"}, "float model"),
+    svg("text", {x: (W + pad.left) / 2, y: H - 5, "text-anchor": "middle"}, "expected time, of the float model's: left is faster"),
+    svg("text", {x: pad.left - 6, y: 12, "text-anchor": "end"}, "dB"),
+    svg("path", {class: "line", d: front.map((one, k) => `${k ? "L" : "M"}${x(one.time)} ${y(one.sqnr_db)}`).join("")}),
+    all.map((one) => svg("circle", {cx: x(one.time), cy: y(one.sqnr_db), r: one.chosen ? 7 : 4.5,
+      class: one.chosen ? "chosen" : front.includes(one) ? "best" : "tried"}, svg("title", {}, said(one)))));
+  const rows = [...report.candidates].sort((a, b) => a.time - b.time).map((one) => [one.chosen ? html("strong", {}, `${one.name} (chosen)`) : one.name,
+    one.sqnr_db == null ? "–" : `${one.sqnr_db.toFixed(1)} dB`, percent(one.time), one.layers]);
+  at("candidates").append(drawn, html("p", {class: "quiet legend"}, html("i", {class: "dot chosen"}), "chosen ", html("i", {class: "dot best"}),
+    "no other is both faster and quieter ", html("i", {class: "dot tried"}), "tried"),
+  folded(`${report.candidates.length} candidates as a table`, true, () => plain([["Candidate"], ["Signal to noise", true], ["Expected time", true], ["Layers in integers", true]], rows)));
 }
 
 function operators() {
@@ -67,24 +128,24 @@ function operators() {
 
 function passes() {
   const heads = [["Pass"], ["Class"], ["Rewrites", true], ["Nodes after", true]];
-  const row = (one) => [html("code", {}, one.name), one.exactness, one.rewrites, one.ops];
+  const row = (one) => [html("code", {}, breakable(one.name)), one.exactness, one.rewrites, one.ops];
   const idle = report.passes.filter((one) => !one.rewrites), busy = report.passes.filter((one) => one.rewrites);
   at("passes").append(busy.length ? plain(heads, busy.map(row)) : html("p", {}, "No pass rewrote anything."),
-    folded(`${idle.length} passes that found nothing to do`, idle.length, () => plain(heads, idle.map(row))));
+    folded(`${idle.length} passes that found nothing to do`, idle.length, () => plain(heads, idle.map(row))) ?? "");
 }
 
-const folded = (title, some, content) => some
-  ? html("details", {}, html("summary", {}, title), content()) : null;
+const folded = (words, some, content) => some
+  ? html("details", {}, html("summary", {}, words), content()) : null;
 
 function rules() {
   if (!report.breaches.length) return at("rules").parentElement.remove();
   const rows = [...report.breaches].sort((a, b) => a.read - b.read);
-  at("rules").append(plain([["Node"], ["Operator"], ["Read"], ["Rule and fix"]], rows.map((one) =>
-    [html("code", {}, breakable(one.node)), one.op, one.read ? "yes" : "no: the model is refused", explained(one)])));
+  at("rules").append(html("div", {class: "list"}, rows.map((one) => html("div", {class: "cause"}, html("span", {}, one.op),
+    html("code", {}, breakable(one.node)), html("span", {}, one.read ? "" : html("strong", {}, "The model is refused: "), explained(one))))));
 }
 
 function remarks() {
-  at("passes").append(folded(`${report.remarks.length} remarks: what else stood in the way`, report.remarks.length,
+  at("passes").append(folded(`${several(report.remarks.length, "remark")}: what else stood in the way`, report.remarks.length,
     () => plain([["Pass"], ["Node"], ["Remark"]], report.remarks.map((one) => [html("code", {}, one.pass),
       [one.op.replace("onnx.", ""), " ", html("code", {}, breakable(one.node))], explained(one)]))) ?? "");
 }
@@ -101,9 +162,22 @@ function provenance() {
   at("provenance").append(...rows.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]));
 }
 
+function download() {
+  const data = new Blob([JSON.stringify(report, null, 2), "\n"], {type: "application/json"});
+  const name = document.title.replace(/\.onnx$/, "");
+  const anchor = html("a", {download: `${name}.report.json`});
+  anchor.href = URL.createObjectURL(data);
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+}
+
+for (const line of document.querySelectorAll("#verdict li span:last-child, #verdict li:not(:has(span))"))
+  line.textContent = typeset(line.textContent);
+tiles();
 bars();
 causes();
 rules();
+candidates();
 operators();
 passes();
 remarks();
@@ -111,5 +185,10 @@ provenance();
 for (const [colour, there] of Object.entries(measured))
   if (!there) document.querySelector(`[data-colour=${colour}]`).remove();
 if (!measured.time && !measured.noise) at("colours").remove();
+at("noise-legend").hidden = !measured.noise;
+at("download").addEventListener("click", download);
+at("take-other").addEventListener("change", (event) => event.target.files[0] && takeOther(event.target.files[0]));
 table.start();
 drawing.start();
+const initial = {view: drawing.view, colour: drawing.colour, sorted: table.sorted, down: table.down};
+link.start();

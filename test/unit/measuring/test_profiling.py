@@ -84,7 +84,7 @@ def runs_of(monkeypatch: pytest.MonkeyPatch, *runs: list[dict[str, Any]]) -> dic
     for k, run in enumerate(runs):
         events.append({"cat": "Session", "name": "model_run", "ts": 1000 * k, "dur": 900})
         events += [{**one, "ts": one["ts"] + 1000 * k} for one in run]
-    return {one.kernel: micros for one, micros in profiling.medians(events).items()}
+    return {one.kernel: taken.micros for one, taken in profiling.medians(events).items()}
 
 
 def test_one_interrupted_run_does_not_spoil_the_time_of_a_node(monkeypatch: pytest.MonkeyPatch):
@@ -99,6 +99,16 @@ def test_a_node_with_a_body_does_not_count_the_nodes_in_it(monkeypatch: pytest.M
     """They have times of their own; the calls of one node in a loop are added up."""
     run = [node("Loop", 0, 100), node("Add", 10, 20), node("Add", 40, 20), node("Mul", 200, 7)]
     assert runs_of(monkeypatch, run, run, run) == pytest.approx({"Loop": 60, "Add": 40, "Mul": 7})
+
+
+def test_the_time_of_the_profiler_is_taken_off_each_call():
+    """The nodes of a small model took three times as long together as the model did."""
+    loop, other = (profiling.RanNode(name, name, (), ()) for name in ("Add", "Conv"))
+    times = {loop: profiling.Taken(30.0, 10), other: profiling.Taken(20.0, 1)}
+    less = profiling.without_overhead(times, 28.0)
+    assert less == {loop: pytest.approx(10), other: pytest.approx(18)}
+    assert profiling.without_overhead(times, 50.0) == {loop: 30.0, other: 20.0}
+    assert profiling.without_overhead(times, 0.0) == {loop: pytest.approx(3), other: pytest.approx(2)}
 
 
 def test_the_table_names_the_nodes_of_the_file(

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,23 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_models import onnx_model
 
 import qdialect
 from qdialect.cli import main
 from qdialect.measuring import timing
 from qdialect.measuring.profiling import seconds_by_node
-from qdialect.report.page.data import Circumstances, TensorNoise, report_data
+from qdialect.reasons import Blocked, Times
+from qdialect.report.page.data import (
+    Candidate,
+    Circumstances,
+    File,
+    Histogram,
+    Latencies,
+    Task,
+    TensorNoise,
+    report_data,
+)
 from qdialect.report.page.html import write_html
 from qdialect.report.report import Report
 
@@ -105,6 +117,72 @@ def test_json_keeps_the_schema(options: dict[str, Any]):
     assert not breaks(data, SCHEMA)
     assert data["layers"][0]["noise"] == {"sqnr_db": 41.5, "steps": 0.75}
     assert data["nodes"][0]["seconds"] == 2e-6
+
+
+def test_the_headline_is_in_the_users_measures(report: Report):
+    assert plain(report)["headline"].startswith("100 % of multiply-adds in integers, ")
+    files = File("input", "a.onnx", 400_000, ""), File("output", "b.onnx", 200_000, "")
+    task = Task("top-1", 98.61, 98.5, "%", 360, 1.2)
+    around = Circumstances(files=files, latencies=Latencies(2e-3, 1.6e-3, "ort"), sqnr=40.83, task=task)
+    data = plain(report, around)
+    assert not breaks(data, SCHEMA)
+    assert data["headline"] == (
+        "top-1 98.61 % -> 98.5 % (360 samples, ±1.2), 1.25x faster, 40.8 dB, 200 kB of 400 kB"
+    )
+    assert data["summary"]["task"] == task._asdict()
+    slower = plain(
+        report, Circumstances(files=files, latencies=Latencies(1.0, 2.0, "ort"), sqnr=float("inf"))
+    )
+    assert slower["headline"] == "2.00x slower, identical, 200 kB of 400 kB"
+
+
+def test_values_outside_of_the_integers_are_counted(report: Report):
+    """A value within half a step of the end of a range is rounded, not cut."""
+    tensor = next(t for n in report.account.nodes for t in n.outputs if t.scale and t.element == "uint8")
+    step, zero = (float(part) for part in tensor.scale.split(":"))
+    low, high = -zero * step, (255 - zero) * step
+    name = tensor.name.removesuffix("_quantized")
+    counts = Histogram(low, high + 2, high, 1.0, (90, 6, 4))
+    around = Circumstances(
+        histograms={name: counts, "other": counts}, candidates=(Candidate("a", float("nan"), 0.5, 3, True),)
+    )
+    data = plain(report, around)
+    assert not breaks(data, SCHEMA)
+    assert data["activations"][name]["range"] == [pytest.approx(low), pytest.approx(high)]
+    assert data["activations"][name]["outside"] == pytest.approx(0.1)
+    assert data["activations"]["other"]["range"] is None
+    assert data["candidates"] == [{"name": "a", "sqnr_db": None, "time": 0.5, "layers": 3, "chosen": True}]
+
+
+def test_a_reason_says_what_was_measured_beside_what_was_expected():
+    """Of the layer's float nodes: the casts around them are not what is compared."""
+    report = qdialect.compile(qdialect.load(EXAMPLE), keep_float=["/stem/conv/Conv"])
+    layer = next(one for one in report.layers if one.node == "/stem/conv/Conv")
+    (remark,) = layer.reasons[:1]
+    times = Times(1_000.0, 2_000.0)
+    known = replace(remark, blocked=Blocked("float-faster", "no", expected=times))
+    report.layers = tuple(replace(one, reasons=(known,)) if one is layer else one for one in report.layers)
+    seconds = {node.name: 5e-6 if node.operator == "Conv" else 1e-6 for node in layer.became}
+    data = plain(report, Circumstances(seconds=seconds, seconds_before={layer.node: 7e-6}))
+    assert not breaks(data, SCHEMA)
+    (row,) = (one for one in data["layers"] if one["node"] == "/stem/conv/Conv")
+    assert row["seconds_before"] == 7e-6
+    assert row["reasons"][0]["expected"] == {
+        "float_seconds": pytest.approx(1e-6), "integer_seconds": pytest.approx(2e-6), "batch": 1,
+    }  # fmt: skip
+    assert row["reasons"][0]["measured_seconds"] == 5e-6
+
+
+def test_a_layer_has_the_noise_of_what_was_fused_with_it(report: Report):
+    """Its own tensor is no longer there; that of the kernel is known by its name in the float model."""
+    fused = next(
+        one
+        for one in report.layers
+        if one.operator == "Conv" and one.became and one.became[-1].outputs[0].name.endswith("_quantized")
+    )
+    name = fused.became[-1].outputs[0].name.removesuffix("_quantized")
+    data = plain(report, Circumstances(noise={name: TensorNoise(30.0)}))
+    assert {"sqnr_db": 30.0, "steps": None} in [one["noise"] for one in data["layers"]]
 
 
 def test_a_schema_is_held_against_what_it_says(report: Report):
@@ -260,6 +338,58 @@ def test_nodes_without_names_have_their_time(tmp_path: Path):
     assert 0 <= elsewhere < 1
 
 
+def small_net(path: Path) -> str:
+    """Two convolutions with Relu, in modules that PyTorch's exporter notes in metadata."""
+    generator = np.random.default_rng(5)
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c0"], "node_Conv_0", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c0"], ["r0"], "node_Relu_1"),
+        helper.make_node("Conv", ["r0", "w1"], ["y"], "node_Conv_2", pads=[1, 1, 1, 1]),
+    ]
+    for node, name in zip(nodes, ("body.0", "body.1", "head"), strict=True):
+        entry = node.metadata_props.add()
+        entry.key, entry.value = "pkg.torch.onnx.name_scopes", f"['', 'body', '{name}', 'op']"
+    tensors = {
+        "w0": generator.standard_normal((32, 16, 3, 3)).astype(np.float32),
+        "w1": generator.standard_normal((32, 32, 3, 3)).astype(np.float32),
+    }
+    onnx.save(onnx_model(nodes, {"x": [1, 16, 16, 16]}, {"y": [1, 32, 16, 16]}, tensors), path)
+    return str(path)
+
+
+@pytest.mark.usefixtures("quick")
+def test_quantize_reports_what_it_tried_and_what_it_saw(tmp_path: Path):
+    """`quant.dcast` and `quant.qcast` stood under the operators of the user's file, which has none."""
+    model, page, samples = small_net(tmp_path / "m.onnx"), tmp_path / "r.json", str(tmp_path / "x.npz")
+    np.savez(samples, x=np.random.default_rng(1).standard_normal((20, 16, 16, 16)).astype(np.float32))
+    words = [
+        "quantize",
+        model,
+        "--data",
+        samples,
+        "-o",
+        str(tmp_path / "o.onnx"),
+        "--report",
+        str(page),
+        "--quiet",
+    ]
+    assert main(words) == 0
+    data = json.loads(page.read_text())
+    assert not breaks(data, SCHEMA)
+    assert data["operators"]["before"] == {"Conv": 2, "Relu": 1}
+    assert [one["module"] for one in data["layers"]] == [["body", "0"], ["body", "1"], ["head"]]
+    assert sum(one["chosen"] for one in data["candidates"]) == 1
+    assert all(one["seconds_before"] is not None for one in data["layers"] if one["operator"] == "Conv")
+    assert {"x", "r0", "y"} <= set(data["activations"])
+    assert data["activations"]["r0"]["range"] is not None
+    assert all(len(one["counts"]) <= 64 for one in data["activations"].values())
+    summary = data["summary"]
+    assert summary["seconds"]["before"] > 0
+    assert summary["noise"]["sqnr_db"] > 20
+    assert summary["layers"] == {"integer": 2, "total": 2}
+    assert " dB, " in data["headline"]
+
+
 def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -312,3 +442,21 @@ def test_chromium_draws_every_node(tmp_path: Path, report: Report):
         if abs(a[0] - b[0]) < 150 and abs(a[1] - b[1]) < 38
     ]
     assert dom.count('id="layer-') == len(data["layers"])
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to draw the page")
+def test_a_link_selects_searches_and_folds(tmp_path: Path):
+    """An error in any script would leave the page without details."""
+    path, page = small_net(tmp_path / "m.onnx"), tmp_path / "r.html"
+    report = qdialect.compile(qdialect.load(path))
+    histogram = Histogram(0.0, 4.0, 0.0, 1.0, (5, 3, 2, 1))
+    candidates = tuple(Candidate(f"c{k}", 30.0 + k, 0.5 + 0.1 * k, 2, k == 1) for k in range(3))
+    page.write_text(write_html(report, Circumstances(histograms={"r0": histogram}, candidates=candidates)))
+    address = f"{page.as_uri()}#layer=node_Relu_1&search=body&tree=folded&float=only&view=read"
+    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", address]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert 'class="histogram"' in dom
+    assert dom.count("<circle") == 3
+    assert re.search(r"[12] of 3 layers", dom)
+    assert 'class="module float"' in dom
+    assert "--keep-float node_Conv_0" in dom
