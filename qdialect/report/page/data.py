@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qdialect.ir.names import QUANTIZED
+from qdialect.reasons import Blocked
 from qdialect.report.account import Layer, Node
 from qdialect.report.explanations import advice
 from qdialect.report.graph import End, Links, Tensor
-from qdialect.report.report import Report, stays_as_json
+from qdialect.report.report import NO_CAST, Report, stays_as_json
 from qdialect.report.verdict import bytes_text, share_text
 from qdialect.rewriting.remarks import Remark
 
@@ -29,6 +30,11 @@ PACKAGES = ("qdialect", "onnx", "onnxruntime", "xdsl")
 
 WIDE = ("int64", "uint64", "bool", "object", "")
 """Element types of sizes, indices, booleans and text; empty if unknown."""
+
+
+LEFT_IN_FLOAT = Blocked(
+    "float-faster", "`quantize` left it in float: integers are not expected to be faster here"
+)
 
 
 class File(NamedTuple):
@@ -164,7 +170,9 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "interface": {name: one.as_json() for name, one in report.interface.items()},
         "multiply_adds": _totals(report),
         "operators": {"before": _operators(report), "after": report.after},
-        "layers": [_layer(one, [places[id(n)] for n in one.became], around) for one in layers],
+        "layers": [
+            _layer(_weighed(one, report), [places[id(n)] for n in one.became], around) for one in layers
+        ],
         "nodes": [_node(node, owners.get(k), kinds[k], around) for k, node in enumerate(nodes)],
         **_links(report.account.links),
         "as_read": _links(report.account.origin.links),
@@ -282,6 +290,16 @@ def _versions() -> dict[str, str]:
     return versions
 
 
+def _weighed(layer: Layer, report: Report) -> Layer:
+    """The layer, with the reason that `quantize` had for leaving it without casts: it has weighed every layer."""
+    if not report.calibrated:
+        return layer
+    reasons = (
+        replace(one, blocked=LEFT_IN_FLOAT) if one.blocked.id == NO_CAST.id else one for one in layer.reasons
+    )
+    return replace(layer, reasons=tuple(reasons))
+
+
 def _layer(layer: Layer, became: Sequence[int], around: Circumstances) -> dict[str, Any]:
     measured = [around.seconds[called] for n in layer.became if (called := _called(n)) in around.seconds]
     seconds = sum(measured) if measured else None
@@ -376,7 +394,8 @@ def kinds_of(nodes: Sequence[Node], layers: Sequence[Layer | None], links: Links
     kinds = [_by_elements(node) for node in nodes]
     whole = [layer is not None and bool(layer.macs) and layer.integer for layer in layers]
     if form == "qdq":
-        return _between_casts(kinds, whole, links)
+        apart = [layer is not None and bool(layer.macs) and not layer.integer_macs for layer in layers]
+        return _between_casts(kinds, whole, apart, links)
     for k, layer in enumerate(layers):
         if kinds[k] is Kind.FLOAT and whole[k] and layer is not None:
             apart = any(_by_elements(node) is Kind.INTEGER for node in layer.became)
@@ -402,8 +421,13 @@ def _by_elements(node: Node) -> Kind:
     return Kind.CAST if first.shape == result.shape else before
 
 
-def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -> list[Kind]:
-    """Float nodes count as integer unless adjacent to one that is not, or to a graph input or output."""
+def _between_casts(
+    kinds: Sequence[Kind], whole: Sequence[bool], apart: Sequence[bool], links: Links
+) -> list[Kind]:
+    """
+    Float nodes count as integer unless adjacent to one that is not, or to a graph input or output. whole: those of
+    layers with all products in integers; apart: with none, as the target does not read the casts around them.
+    """
     near: list[list[int]] = [[] for _ in kinds]
     for source, target in links.edges:
         near[source].append(target)
@@ -413,7 +437,7 @@ def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -
     floats = [k for k, kind in enumerate(kinds) if kind is Kind.FLOAT]
     stack: list[int] = []
     for k in floats:
-        fused = whole[k] or (k not in outside and bool(near[k]))
+        fused = whole[k] or (k not in outside and bool(near[k]) and not apart[k])
         result[k] = Kind.INTEGER if fused else Kind.FLOAT
         stack += [] if fused else [k]
     while stack:

@@ -57,34 +57,51 @@ function plain(heads, rows) {
     html("td", {class: heads[k][1] ? "n" : null}, cell))))));
 }
 
+// Equal reasons of several nodes as one row: its figure, the operators, the reason, and what else is to say.
+function grouped(rows, key) {
+  const found = new Map();
+  for (const row of rows) {
+    const one = found.get(key(row)) ?? {rows: [], operators: new Map()};
+    one.rows.push(row);
+    one.operators.set(row.operator, (one.operators.get(row.operator) ?? 0) + 1);
+    found.set(key(row), one);
+  }
+  return [...found.values()];
+}
+
+const kinds = ({operators}) => [...operators].sort((a, b) => b[1] - a[1]).map(([operator, n]) => `${n} ${operator}`).join(", ");
+const listed = (rows) => html("div", {class: "list"}, rows.map((cells) => html("div", {class: "cause"}, cells.map((cell) => html("span", {}, cell)))));
+
 // Why layers stay in float, the reasons that cost most first.
 function causes() {
-  const found = new Map();
-  report.layers.forEach((layer, k) => {
-    const reason = layer.reasons[0];
-    if (!reason) return;
-    const key = `${reason.id} ${reason.message}`;
-    const cause = found.get(key) ?? {reason: {...reason, expected: null}, layers: [], products: 0, operators: new Map()};
-    cause.layers.push(k);
-    cause.products += (layer.multiply_adds ?? 0) - layer.integer_multiply_adds;
-    cause.operators.set(layer.operator, (cause.operators.get(layer.operator) ?? 0) + 1);
-    found.set(key, cause);
-  });
-  const rows = [...found.values()].sort((a, b) => b.products - a.products || b.layers.length - a.layers.length);
-  const who = ({layers, operators}) => html("button", {class: "link", title: "show the most expensive one",
-    onclick: () => {
-      const cost = (k) => report.layers[k].multiply_adds ?? 0;
-      selection.set(layers.reduce((most, k) => (cost(k) > cost(most) ? k : most)), null, "causes");
-      at("work").scrollIntoView();
-    }}, [...operators].sort((a, b) => b[1] - a[1]).map(([operator, n]) => `${n} ${operator}`).join(", "));
-  const unlike = ({layers}) => {
-    const n = layers.filter((k) => otherwise(report.layers[k].reasons[0])).length;
+  const inFloat = (layer) => (layer.multiply_adds ?? 0) - layer.integer_multiply_adds;
+  const layers = report.layers.filter((layer) => layer.reasons.length);
+  const rows = grouped(layers, ({reasons: [reason]}) => `${reason.id} ${reason.message}`)
+    .map((one) => ({...one, products: sum(one.rows, inFloat)}))
+    .sort((a, b) => b.products - a.products || b.rows.length - a.rows.length);
+  const who = (one) => html("button", {class: "link", title: "show the most expensive one", onclick: () => {
+    const most = one.rows.reduce((a, b) => ((b.multiply_adds ?? 0) > (a.multiply_adds ?? 0) ? b : a));
+    selection.set(report.layers.indexOf(most), null, "causes");
+    at("work").scrollIntoView();
+  }}, kinds(one));
+  const unlike = (one) => {
+    const n = one.rows.filter((layer) => otherwise(layer.reasons[0])).length;
     return n ? html("span", {class: "fix"}, `Measured otherwise of ${n} of them: see the layers`) : "";
   };
   at("causes").append(!rows.length ? html("p", {}, "Every layer with an integer form is integer.")
-    : html("div", {class: "list"}, rows.map((cause) => html("div", {class: "cause"},
-      html("span", {class: "n"}, cause.products ? percent(cause.products / total) : "–"),
-      html("span", {}, who(cause)), html("span", {}, explained(cause.reason), unlike(cause))))));
+    : listed(rows.map((one) => [one.products ? percent(one.products / total) : "–", who(one),
+      [...explained({...one.rows[0].reasons[0], expected: null}), unlike(one)]])));
+}
+
+// Which rules of the target nodes break; the nodes are folded.
+function rules() {
+  if (!report.breaches.length) return at("rules").parentElement.remove();
+  const rows = grouped(report.breaches.map((one) => ({...one, operator: one.op})), (one) => `${one.read} ${one.id} ${one.message}`)
+    .sort((a, b) => a.rows[0].read - b.rows[0].read || b.rows.length - a.rows.length);
+  at("rules").append(listed(rows.map((one) => [one.rows.length, kinds(one), [
+    one.rows[0].read ? "" : html("strong", {}, "The target refuses the model: "), ...explained(one.rows[0]),
+    folded(several(one.rows.length, "node"), true, () => html("ul", {}, one.rows.map(({node}) => html("li", {}, html("code", {}, breakable(node)))))),
+  ]])));
 }
 
 // The candidates as points: noise against the time that is expected, the front of those that no other beats, the chosen one.
@@ -136,13 +153,6 @@ function passes() {
 
 const folded = (words, some, content) => some
   ? html("details", {}, html("summary", {}, words), content()) : null;
-
-function rules() {
-  if (!report.breaches.length) return at("rules").parentElement.remove();
-  const rows = [...report.breaches].sort((a, b) => a.read - b.read);
-  at("rules").append(html("div", {class: "list"}, rows.map((one) => html("div", {class: "cause"}, html("span", {}, one.op),
-    html("code", {}, breakable(one.node)), html("span", {}, one.read ? "" : html("strong", {}, "The model is refused: "), explained(one))))));
-}
 
 function remarks() {
   at("passes").append(folded(`${several(report.remarks.length, "remark")}: what else stood in the way`, report.remarks.length,

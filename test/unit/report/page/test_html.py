@@ -249,9 +249,41 @@ def test_subgraphs_hang_together(tmp_path: Path):
 
 
 def test_between_casts_that_a_target_fuses_is_integer():
-    data = plain(qdialect.compile(qdialect.load(EXAMPLE), target="tensorrt"))
+    data = plain(qdialect.compile(qdialect.load(EXAMPLE), target="openvino"))
     kinds = {node["kind"] for node in data["nodes"] if node["operator"] == "Conv"}
     assert kinds == {"integer"}
+
+
+def test_products_between_casts_that_a_target_does_not_read_are_float():
+    """They were drawn as integers beside a table that counts them as floats."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"], "q0"),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xr"], "d0"),
+        helper.make_node("DequantizeLinear", ["w", "s", "zw"], ["wr"], "d1"),
+        helper.make_node("MatMul", ["xr", "wr"], ["m"], "product"),
+        helper.make_node("QuantizeLinear", ["m", "s", "z"], ["mq"], "q2"),
+        helper.make_node("DequantizeLinear", ["mq", "s", "z"], ["y"], "d2"),
+    ]
+    tensors = {
+        "s": np.float32(0.1), "z": np.uint8(3), "zw": np.int8(0), "w": np.ones((4, 4), np.int8),
+    }  # fmt: skip
+    model = onnx_model(nodes, {"x": [2, 4]}, {"y": [2, 4]}, tensors)
+    data = plain(qdialect.compile(qdialect.load(model), target="tensorrt"))
+    (layer,) = (one for one in data["layers"] if one["node"] == "product")
+    assert layer["integer_multiply_adds"] == 0
+    assert [node["kind"] for node in data["nodes"] if node["operator"] == "MatMul"] == ["float"]
+
+
+def test_what_quantize_left_without_casts_was_weighed(report: Report):
+    """The advice was to quantize there too."""
+    model = onnx_model(
+        [helper.make_node("MatMul", ["x", "w"], ["y"], "product")],
+        {"x": [2, 4]}, {"y": [2, 4]}, {"w": np.ones((4, 4), np.float32)},
+    )  # fmt: skip
+    found = qdialect.compile(qdialect.load(model))
+    assert plain(found)["layers"][0]["reasons"][0]["id"] == "not-quantized"
+    found.calibrated = True
+    assert plain(found)["layers"][0]["reasons"][0]["id"] == "float-faster"
 
 
 def test_upstream_mlir_counts_integers_as_they_are_stored():
