@@ -25,7 +25,7 @@ from qdialect.numerics import Array
 
 PROFILED_RUNS, WARM_UP_RUNS = 20, 3
 SUFFIX = "_kernel_time"
-MOST_OVERHEAD = 0.9
+MAX_OVERHEAD_SHARE = 0.9
 """Greatest fraction of a node's time that is taken for the profiler's."""
 
 
@@ -129,11 +129,11 @@ def medians(events: Sequence[Mapping[str, Any]]) -> dict[RanNode, Taken]:
 def without_overhead(times: Mapping[RanNode, Taken], whole: float) -> dict[RanNode, float]:
     """
     The microseconds of each node less a constant for each call, so that all together take `whole` microseconds, or as
-    they are if they take less. No node loses more than `MOST_OVERHEAD` of its time.
+    they are if they take less. No node loses more than `MAX_OVERHEAD_SHARE` of its time.
     """
 
     def less(overhead: float) -> dict[RanNode, float]:
-        least = 1 - MOST_OVERHEAD
+        least = 1 - MAX_OVERHEAD_SHARE
         return {k: max(one.micros - overhead * one.calls, least * one.micros) for k, one in times.items()}
 
     low, high = 0.0, max((one.micros for one in times.values()), default=0.0)
