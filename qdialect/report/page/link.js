@@ -8,7 +8,7 @@ const link = {
     if (!this.isReady) return;
     const layer = report.layers[selection.layer], node = report.nodes.includes(selection.node) && selection.node;
     const parts = {
-      layer: layer?.node, node: node && node.name, search: table.text, float: table.isFloat && "only", tree: table.isTree && "folded",
+      layer: layer?.node, node: node && node.name, search: table.text, float: table.isFloat && "only", tree: table.isTree && "modules",
       view: drawing.view === initial.view ? "" : drawing.view, colour: drawing.colour === initial.colour ? "" : drawing.colour,
       sort: table.sorted === initial.sorted && table.down === initial.down ? "" : `${table.down ? "-" : ""}${table.sorted}`,
     };

@@ -93,7 +93,7 @@ function modules() {
 
 const table = {
   sorted: report.multiply_adds.total ? "Share" : "Layer", down: !!report.multiply_adds.total, text: "", isFloat: false, isTree: false,
-  closed: new Set(), hits: [],
+  opened: new Set(), hits: [],
 
   start() {
     this.rows = report.layers.map((layer, k) => html("tr", {id: `layer-${k}`, class: layerKind(layer)},
@@ -129,11 +129,11 @@ const table = {
   },
 
   moduleRow(node, depth) {
-    const layers = node.layers.map((k) => report.layers[k]), isOpen = !this.closed.has(node.path) || this.isFiltered;
+    const layers = node.layers.map((k) => report.layers[k]), isOpen = this.opened.has(node.path) || this.isFiltered;
     const floats = layers.filter((layer) => layer.is_float).length;
     const row = html("tr", {class: `module ${kindOf(layers)}`}, this.cells(layers, html("div", {class: "who"},
       html("button", {class: "link", "aria-expanded": String(isOpen), onclick: () => {
-        isOpen ? this.closed.add(node.path) : this.closed.delete(node.path);
+        isOpen ? this.opened.delete(node.path) : this.opened.add(node.path);
         this.arrange();
       }}, isOpen ? "▾ " : "▸ ", breakable(node.name)),
       html("span", {class: "quiet"}, ` ${several(layers.length, "layer")}${floats ? `, ${floats} with floats` : ""}`))));
@@ -199,6 +199,11 @@ const table = {
     this.rows.forEach((row, k) => row.classList.toggle("selected", k === selection.layer));
     if (selection.layer == null || source === "table") return;
     const row = this.rows[selection.layer], box = at("scroll");
+    if (this.isTree && !row.isConnected) {
+      const {module} = report.layers[selection.layer];
+      module.forEach((_, k) => this.opened.add(module.slice(0, k + 1).map((part) => `\0${part}`).join("")));
+      this.arrange();
+    }
     if (!row.isConnected) return;
     const top = row.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
     box.scrollTop = top - box.clientHeight / 3;

@@ -484,7 +484,7 @@ def test_a_link_selects_searches_and_folds(tmp_path: Path):
     histogram = Histogram(0.0, 4.0, 0.0, 1.0, (5, 3, 2, 1))
     candidates = tuple(Candidate(f"c{k}", 30.0 + k, 0.5 + 0.1 * k, 2, k == 1) for k in range(3))
     page.write_text(write_html(report, Circumstances(histograms={"r0": histogram}, candidates=candidates)))
-    address = f"{page.as_uri()}#layer=node_Relu_1&search=body&tree=folded&float=only&view=read"
+    address = f"{page.as_uri()}#layer=node_Relu_1&search=body&tree=modules&float=only&view=read"
     command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", address]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     assert 'class="histogram"' in dom
