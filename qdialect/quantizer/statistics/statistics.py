@@ -87,7 +87,7 @@ class Statistics:
         return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
 
     def coarse(self, most: int) -> tuple[float, float, tuple[int, ...]]:
-        """The histogram in at most `most` bins of equal width: lower end of the first one, width, counts."""
+        """The histogram in at most `most`, 2 or more, equal bins: lower end of the first one, width, counts."""
         shift = 0
         while ((self.first + self.counts.size - 1) >> shift) - (self.first >> shift) >= most:
             shift += 1
