@@ -82,7 +82,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return None
         if not self._target.costs:
             return Blocked("no-costs", f"no kernel of a convolution was measured on {self._target.name}")
-        spec = unblocked(self._spec(op, promise, x, w))
+        spec = unblocked(self.spec_of(op, promise, x, w))
         plan = Plan(0.0)
         if op not in self._planned and w.storage.name == "i8":
             plan = unblocked(self._plan(op, spec, promise))
@@ -94,7 +94,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return None
         return _does_not_pay(plan.rejected, kernel_cost(spec, self._target.costs))
 
-    def _spec(self, op: OnnxOp, window: Window, x: UniformType, w: UniformType) -> Spec | Blocked:
+    def spec_of(self, op: OnnxOp, window: Window, x: UniformType, w: UniformType) -> Spec | Blocked:
         y, bias = quantized_of(op.results[0].type), op.input(2)
         if y is None and element_of(op.results[0].type) != Float32Type():
             return Blocked("expressed-type", "the result is neither quantized nor f32")
@@ -142,7 +142,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
     def _plan(self, op: OnnxOp, spec: Spec, window: Window) -> Plan | Blocked:
         """The cheapest plan, without steps if `op` is cheapest as it is; `Blocked` if paying steps are impossible."""
         if not window.gathers:
-            return self._spread(op, spec)
+            return self.spread_plan(op, spec)
         if self._form in NAMES:
             return self._asked(spec)
         plan = self._search.best(spec)
@@ -158,7 +158,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
                     return step.blocked or Plan(0.0, (step,))
         return Plan(0.0)
 
-    def _spread(self, op: OnnxOp, spec: Spec) -> Plan | Blocked:
+    def spread_plan(self, op: OnnxOp, spec: Spec) -> Plan | Blocked:
         costs = self._target.costs
         if SPREADING not in costs or self._form not in ("", "phases"):
             return Plan(0.0)

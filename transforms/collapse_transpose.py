@@ -102,7 +102,7 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
             return Blocked("axes-change-places", "the Transpose permutes more than two blocks of axes")
         if shape.count(DYNAMIC) > 1:
             return OPEN_SIZES
-        if not self._pays(groups, shape):
+        if not self.pays(groups, shape):
             return Blocked(
                 "does-not-pay", "with so few elements, or such long rows, the unchanged Transpose is as fast"
             )
@@ -115,7 +115,7 @@ class CollapseTranspose(OnTrait[Permutes], ForTarget):
         rewriter.replace(op, nodes.ops)
         return None
 
-    def _pays(self, groups: Groups, shape: Sequence[int]) -> bool:
+    def pays(self, groups: Groups, shape: Sequence[int]) -> bool:
         """True if the gain exceeds the cost of two more calls; an unknown batch counts as 1."""
         costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
         elements = _known(shape)
@@ -140,7 +140,7 @@ class CutFirst(OnTrait[Permutes], ForTarget):
         parts = [(*shape[:place], 1, *shape[place + 1 :]) for _ in cut.results]
         if moves_one_axis(_turned(order, shape)) or not moves_one_axis(_turned(order, parts[0])):
             return
-        if not self._pays(order, shape, place, len(parts)):
+        if not self.pays(order, shape, place, len(parts)):
             return
         types = [tensor_type(known_element(op.operands[0].type), part) for part in parts]
         attributes = cut.onnx_attributes | {"axis": IntegerAttr(place, i64)}
@@ -153,7 +153,7 @@ class CutFirst(OnTrait[Permutes], ForTarget):
         ]
         rewriter.replace(cut, [apart, *turned], [one.results[0] for one in turned])
 
-    def _pays(self, order: Sequence[int], shape: Sequence[int], place: int, parts: int) -> bool:
+    def pays(self, order: Sequence[int], shape: Sequence[int], place: int, parts: int) -> bool:
         """True if blocks in place of single elements save more than calls and shorter copies cost."""
         costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
         elements = _known(shape)
@@ -177,9 +177,9 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
             return None  # onnxruntime fuses it into its integer kernel, and the Transposes around it merge with its own
         if shape.count(DYNAMIC) > 1:
             return OPEN_SIZES
-        if _was_last(op, axis):
+        if was_last(op, axis):
             return Blocked("does-not-pay", "the Transposes on both sides cancel: its axis is the last")
-        if not self._pays(shape):
+        if not self.pays(shape):
             return Blocked("does-not-pay", f"with so few elements, the unchanged {op.op_type} is as fast")
         nodes, sizes = Nodes(op), [_size(shape[:axis]), shape[axis], _size(shape[axis + 1 :])]
         rows = _grouped(nodes, op.operands[0], sizes, stored=self._stored)
@@ -191,13 +191,13 @@ class CollapseRows(OnTrait[AlongAxis], ForTarget):
         rewriter.replace(last, nodes.ops)
         return None
 
-    def _pays(self, shape: Sequence[int]) -> bool:
+    def pays(self, shape: Sequence[int]) -> bool:
         """True if both transposes of the kernel gain more than two calls cost; an unknown batch counts as 1."""
         costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
         return prod(n for n in shape if n != DYNAMIC) * (costs["scattered"] - costs["moved"]) > call
 
 
-def _was_last(op: OnnxOp, axis: int) -> bool:
+def was_last(op: OnnxOp, axis: int) -> bool:
     """True if a Transpose moves the axis from the last place, and another moves it back."""
     before = order_of(op.operands[0].owner)
     after = [order_of(use.operation) for use in op.results[0].uses]

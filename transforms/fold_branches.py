@@ -63,7 +63,7 @@ class AddWeights(OnTrait[Adds]):
     """A sum of two branches."""
 
     def match(self, op: OnnxOp, promise: Adds, rewriter: Rewriter, /) -> Blocked | None:
-        linear = [k for k in (0, 1) if _is_convolution(op.operands[k], op)]
+        linear = [k for k in (0, 1) if is_convolution(op.operands[k], op)]
         if not linear:
             return None
         first, other = op.operands[linear[0]], op.operands[1 - linear[0]]
@@ -75,7 +75,7 @@ class AddWeights(OnTrait[Adds]):
             return SECOND_CONSUMER
         one = unblocked(_convolution(onnx_op(first.owner)))
         two = unblocked(_convolution(onnx_op(other.owner)) if affine is None else _alone(other, affine, one))
-        over = unblocked(_over(one.geometry, two.geometry))
+        over = unblocked(window_over(one.geometry, two.geometry))
         geometry, firsts = over
         total = folding.sum_of_kernels([one.weight, two.weight], firsts, geometry.kernel)
         ratio = numerics.rounding_ratio(total)
@@ -88,7 +88,7 @@ class AddWeights(OnTrait[Adds]):
         return None
 
 
-def _is_convolution(value: SSAValue, user: OnnxOp) -> bool:
+def is_convolution(value: SSAValue, user: OnnxOp) -> bool:
     """True if `value` is a gathering float convolution in the block of `user` that is not kept in float."""
     op = value.owner
     if not isinstance(op, OnnxOp) or op.parent is not user.parent or is_kept(op):
@@ -130,7 +130,7 @@ def _alone(value: SSAValue, map: AffineMap, beside: Branch) -> Branch | Blocked:
     return Branch(onnx_op(value.owner), weight, map.shift, pixel)
 
 
-def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]] | Blocked:
+def window_over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]] | Blocked:
     """The least window that contains both, and the offset of each kernel's first element in it, by spatial axis."""
     common, other = ((g.groups, g.inputs, g.outputs, g.strides) for g in (one, two))
     if common != other:

@@ -58,7 +58,7 @@ class ReduceTransposed(OnTrait[Reduces]):
     """A greatest or least element, along some axes, of elementwise ops on transposed operands."""
 
     def match(self, op: OnnxOp, promise: Reduces, rewriter: Rewriter, /) -> Blocked | None:
-        reduced, turned = answer(promise.axes, op), _turned(op)
+        reduced, turned = answer(promise.axes, op), turned_source(op)
         if isinstance(reduced, Blocked) or turned is None:
             return None
         axes, kept, rank = reduced
@@ -82,7 +82,7 @@ class ReduceTransposed(OnTrait[Reduces]):
         return None
 
 
-def _turned(op: OnnxOp) -> Turned | None:
+def turned_source(op: OnnxOp) -> Turned | None:
     """What operand 0 of `op` is computed from; None if that is no Transpose, or if another op uses what is between."""
     order: tuple[int, ...] | None = None
     ops: list[OnnxOp] = []

@@ -106,7 +106,7 @@ class FoldScales(OnOp[QuantizeOp]):
         if above is None:
             return None
         users = unblocked(_depthwise_users(op, type.scales.size))
-        ceiling = unblocked(_ceiling(op, type, above))
+        ceiling = unblocked(ceiling_of(op, type, above))
         scaled = unblocked(_scaled(above.target, 1 / type.scales.astype(np.float64)))
         below: list[list[Operation]] = []
         for user in users:
@@ -167,7 +167,7 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
     return targets
 
 
-def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:
+def ceiling_of(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:
     """The maximum of each channel, in steps; None if all channels have one zero point."""
     if np.unique(type.zero_points).size == 1:
         return None

@@ -278,7 +278,7 @@ class InsertCastsPass(RewritePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         runtime = target(self.target)
         if self.profile:
-            self._annotate(op, runtime)
+            self.annotate(op, runtime)
         insert_casts(op, runtime, self.placed(op), {}, self.levels)
         if not self.weights:
             _from_zero(op, runtime)
@@ -294,7 +294,7 @@ class InsertCastsPass(RewritePass):
             whole.dynamic.clear()
         return whole
 
-    def _annotate(self, module: ModuleOp, runtime: Target) -> None:
+    def annotate(self, module: ModuleOp, runtime: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
             raise UserError(f"there is no range '{self.range}'", f"choose from {', '.join(METHODS)}")
         profile = load_profile(self.profile)

@@ -267,7 +267,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
             return None
         source = source_of(x)
         is_free = x in self._flipped or self._is_free(x, source)
-        if not is_free and not self._product_pays(op, 1 if source is not None else 2):
+        if not is_free and not self.product_pays(op, 1 if source is not None else 2):
             return Blocked(
                 "does-not-pay", "the casts that change the signedness take longer than the kernel saves"
             )
@@ -302,7 +302,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         x, zero = op.operands[0], op.input(2)
         if zero is None or zero is not source.results[2]:
             return Blocked("invalid-parameters", "the zero point differs from that of the quantize")
-        if not self._pays(op):
+        if not self.pays(op):
             return None
         nodes, int8 = Nodes(op), BY_NUMPY[NUMPY[wanted]].attribute
         signed = moved_zero_point(zero, int8, nodes)
@@ -312,7 +312,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         rewriter.replace(op, [*nodes.ops, type(op).build(inputs, op.result_types, op.onnx_attributes)])
         return None
 
-    def _pays(self, op: OnnxOp) -> bool:
+    def pays(self, op: OnnxOp) -> bool:
         """True if the kernel saves more time than the second quantize takes."""
         window, costs = op.get_trait(Window), self._target.costs
         geometry = None if window is None else window.geometry(op)
@@ -321,7 +321,7 @@ class LegalizeSum(OnTrait[IntegerProduct], ForTarget):
         shape = priced(geometry)
         return signed_sum_cost(costs, shape) < cost(costs, SUM, shape)
 
-    def _product_pays(self, op: OnnxOp, casts: int) -> bool:
+    def product_pays(self, op: OnnxOp, casts: int) -> bool:
         """True if the kernel saves more than so many more casts of the activation; sizes that are not known are 1."""
         costs = self._target.costs
         x, y = (shape_of(value.type) for value in (op.operands[0], op.results[0]))

@@ -83,12 +83,12 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
             return Blocked(
                 "open-size", "a size after the axis is unknown, so the axis cannot be moved to the end"
             )
-        if _is_bytes(op) and not _are_exact(steps):
+        if _is_bytes(op) and not are_exact(steps):
             return Blocked(
                 "value-rounds",
                 "float32 rounds the sums, so after truncation to integers they may differ by a step",
             )
-        if not self._pays(op, taps, shape, steps):
+        if not self.pays(op, taps, shape, steps):
             return Blocked("does-not-pay", "a matrix product with rows this long takes as long")
         rewriter.replace(op, _products(op, shape, steps).ops)
         return None
@@ -98,7 +98,7 @@ class LowerToMatMul(OnTrait[Interpolates], ForTarget):
         measured = taps == 2 and BYTE_COST_KEY in self._target.costs.get(INTERPOLATION, {})
         return is_float32(op.operands[0]) or (_is_bytes(op) and measured)
 
-    def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> bool:
+    def pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[AxisMatrix]) -> bool:
         """True if the products take less time; an unknown size counts as 1."""
         if INTERPOLATION not in self._target.costs:
             return True
@@ -139,7 +139,7 @@ def _is_bytes(op: OnnxOp) -> bool:
     return element_of(op.operands[0].type) in BYTE_ELEMENTS
 
 
-def _are_exact(steps: Sequence[AxisMatrix]) -> bool:
+def are_exact(steps: Sequence[AxisMatrix]) -> bool:
     """True if float32 holds every sum of bytes, so that their order does not matter."""
     digits = [fraction_digits(step.matrix, MAX_FRACTION_DIGITS) for step in steps]
     known = [each for each in digits if each is not None]

@@ -93,7 +93,7 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
         scaling = unblocked(_scaling(op, promise.channel_axis, source.results[1], len(weight[0])))
         if geometry.pads is None:
             return UNRESOLVED_PADS
-        if not self._pays(geometry, biased=scaling.bias is not None):
+        if not self.pays(geometry, biased=scaling.bias is not None):
             return Blocked("does-not-pay", "an integer sum with separate scaling ops takes as long")
         nodes = _product(op, geometry, weight, scaling, source)
         nodes.ops[-1].location = location(node_name(scaling.last), [wish(scaling.last.results[0])])
@@ -110,7 +110,7 @@ class LowerToProduct(OnTrait[IntegerProduct], ForTarget):
             weight, zeros = numerics.flip_signedness(weight), numerics.flip_signedness(zeros)
         return weight, zeros.reshape(())
 
-    def _pays(self, geometry: Geometry, *, biased: bool) -> bool:
+    def pays(self, geometry: Geometry, *, biased: bool) -> bool:
         """True if the product takes less time than the faster of two sums, with the ops behind it."""
         costs = self._target.costs
         if geometry.groups > 1 or not {REST, PRODUCT, SUM, SIGNED, QUANTIZE} <= costs.keys():

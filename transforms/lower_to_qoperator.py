@@ -125,7 +125,7 @@ class LowerToKernel(OnTrait[Kernels]):
         if linear is not None:
             if not np.isfinite(numerics.bias_scale(types[0].scales, types[1].scales)).all():
                 return OVERFLOW
-            blocked = _bias_guard(op, kernel, types) or _sum_guard(op, types)
+            blocked = _bias_guard(op, kernel, types) or sum_guard(op, types)
             if blocked is not None:
                 return blocked
         names = [t.storage.name for t in types]
@@ -219,7 +219,7 @@ def _adds_bias(op: OnnxOp, kernel: Kernel) -> bool:
     )
 
 
-def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
+def sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     """`Blocked` for a constant weight whose sums exceed int32; `rescale-bias` makes the bias fit."""
     if 0 in (shape_of(op.operands[1].type) or ()):
         return EMPTY_SUM

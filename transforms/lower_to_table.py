@@ -76,7 +76,7 @@ def _computes(op: Operation) -> bool:
     return isinstance(op, QuantizeOp | DequantizeOp) or op.get_trait(Elementwise) is not None
 
 
-def _cone(value: SSAValue) -> _Cone | None:
+def longest_cone(value: SSAValue) -> _Cone | None:
     """The longest cone of `value`; where that ends in no single 8-bit tensor, the one behind the last 8-bit tensor."""
     return _cone_from(value, through=True) or _cone_from(value, through=False)
 
@@ -127,11 +127,11 @@ class LowerToTable(ForTarget):
         costs, result = self._target.costs.get(ELEMENTWISE), op.results[0]
         if costs is None or byte_type(result) is None or self._goes_on(result):
             return None
-        cone, type = _cone(result), uniform_of(result.type)
+        cone, type = longest_cone(result), uniform_of(result.type)
         if cone is None:
             return None
         now = sum(self._cost(o, cone, costs) for o in cone.ops)
-        functions = self._cheaper(op, costs, now)
+        functions = self.cheaper_functions(op, costs, now)
         if now <= costs[LOOKUP] and not functions:
             return None
         shape = shape_of(cone.source.type)
@@ -141,7 +141,7 @@ class LowerToTable(ForTarget):
             table = type.quantize(self._reals(op, cone, rounded=True))
             exact = self._reals(op, cone, rounded=False) if functions else table
             alike = ((f, _reals_of(f, op, cone.source)) for f in functions)
-            same = next((row for row in alike if _is_near(row[1], exact, table, type)), None)
+            same = next((row for row in alike if is_near(row[1], exact, table, type)), None)
         except UserError as error:
             return Blocked("not-computable", str(error))
         if same is not None and self._target.kernels:
@@ -152,7 +152,7 @@ class LowerToTable(ForTarget):
             self._build(op, cone.source, table, rewriter)
         return None
 
-    def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
+    def cheaper_functions(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
         """Functions that take at most `MAX_TIME_RATIO` of `now` ns per element, casts included, the cheapest first."""
         opset = onnx_opset(op)
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
@@ -167,7 +167,7 @@ class LowerToTable(ForTarget):
         user = next(iter(value.uses)).operation
         while isinstance(user, DequantizeOp) and user.results[0].has_one_use():
             user = next(iter(user.results[0].uses)).operation
-        cone = _cone(user.results[0]) if _computes(user) and byte_type(user.results[0]) else None
+        cone = longest_cone(user.results[0]) if _computes(user) and byte_type(user.results[0]) else None
         return cone is not None and value.owner in cone.ops
 
     def _cost(self, op: Operation, cone: _Cone, costs: dict[str, float]) -> float:
@@ -233,7 +233,7 @@ def _saturated(reals: Array, type: UniformType) -> Array:
     return np.clip(reals, *type.dequantize(ends))
 
 
-def _is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> bool:
+def is_near(reals: Array, exact: Array, table: Array, type: UniformType) -> bool:
     """
     True if results of type `type` differ from `exact` by `MAX_DISTANCE_STEPS` at most and, once quantized, from a table
     by one: if steps are coarse, functions with nothing in common are one step apart.

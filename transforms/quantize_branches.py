@@ -41,7 +41,7 @@ def _pair_on(value: SSAValue) -> UniformType | None:
     return None
 
 
-def _is_one_sided(type: UniformType, within: Interval = ALL) -> bool:
+def is_one_sided(type: UniformType, within: Interval = ALL) -> bool:
     """True if a type expresses no number below 0, or none above, in some channel, and an interval has such."""
     low, high = within
     no_negative = np.any(type.zero_points <= type.storage.low)
@@ -69,7 +69,7 @@ class QuantizeBranch(OnTrait[Joins]):
                 continue
             type = _pair_on(value)
             known = value.op.get_trait(KnownRange) if isinstance(value, OpResult) else None
-            if type is not None and known is None and _is_one_sided(type, range_of(value)):
+            if type is not None and known is None and is_one_sided(type, range_of(value)):
                 blocked = ONE_SIDED
                 continue
             if type is None and known is not None and others and others[0].element_type.is_per_tensor:

@@ -176,7 +176,7 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
-def _quantizes(op: Operation, constants: Constants) -> bool:
+def quantizes(op: Operation, constants: Constants) -> bool:
     """True if an op quantizes a value that is computed at run time, or reads a weight of stored integers."""
     if op.get_trait(Converts) is not None and is_stored_weight(op.results[0], op.operands[0]):
         return True
@@ -427,5 +427,5 @@ class RaiseArithmeticPass(RewritePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants()
-        if not self.constants or any(_quantizes(one, constants) for one in operations(op)):
+        if not self.constants or any(quantizes(one, constants) for one in operations(op)):
             super().apply(ctx, op)

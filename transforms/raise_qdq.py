@@ -152,11 +152,11 @@ class RaiseQdqPass(RewritePass):
         super().apply(ctx, op)
         for one in op.walk():
             for key in one.attributes:
-                if key.startswith(ANNOTATION) and _is_float_alone(one, int(key[len(ANNOTATION) :])):
+                if key.startswith(ANNOTATION) and is_float_alone(one, int(key[len(ANNOTATION) :])):
                     remarks_of(op).add(self.name, one, ANNOTATED)
 
 
-def _is_float_alone(op: Operation, index: int) -> bool:
+def is_float_alone(op: Operation, index: int) -> bool:
     """True if result `index`, or argument of a graph, is a float tensor that is neither quantized nor dequantized."""
     values = op.body.block.args if isinstance(op, FuncOp) else op.results
     if index >= len(values) or isinstance(op, DequantizeOp | ConstantOp):

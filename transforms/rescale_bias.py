@@ -87,7 +87,7 @@ class _Counted(NamedTuple):
     """The new weight if it had to change, for this op alone; None otherwise."""
 
 
-def _count(
+def counted_bias(
     op: OnnxOp, x: UniformType, w: UniformType, weight: npt.NDArray[Any] | None, bias: npt.NDArray[np.float32]
 ) -> _Counted | Blocked:
     """
@@ -119,14 +119,14 @@ def _counted(
     refined: tuple[ConstantOp, UniformType] | None,
     bias: npt.NDArray[np.float32],
 ) -> _Counted | Blocked:
-    """`_count` with the weight of `op`, of type `w`, or with the one that replaces it."""
+    """`counted_bias` with the weight of `op`, of type `w`, or with the one that replaces it."""
     if refined is None:
-        return _count(op, x, w, constant_array(op.operands[1]), bias)
-    counted = unblocked(_count(op, x, refined[1], known_array(refined[0].results[0]), bias))
+        return counted_bias(op, x, w, constant_array(op.operands[1]), bias)
+    counted = unblocked(counted_bias(op, x, refined[1], known_array(refined[0].results[0]), bias))
     return counted if counted.weight is not None else counted._replace(weight=refined[0])
 
 
-def _refine(
+def refined_weight(
     op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]
 ) -> tuple[ConstantOp, UniformType] | None:
     """
@@ -205,10 +205,10 @@ def refine_for(op: OnnxOp, bias: npt.NDArray[Any] | None, rewriter: Rewriter) ->
     if bias.size not in (1, channels) or w.scales.size not in (1, channels):
         return
     flat = np.broadcast_to(bias.reshape(-1), (channels,)).astype(np.float32)
-    refined = _refine(op, x, w, flat)
+    refined = refined_weight(op, x, w, flat)
     if refined is None:
         return
-    counted = _count(op, x, refined[1], known_array(refined[0].results[0]), flat)
+    counted = counted_bias(op, x, refined[1], known_array(refined[0].results[0]), flat)
     if isinstance(counted, _Counted) and counted.weight is None:
         _use_weight(op, refined[0], rewriter)
 
@@ -275,7 +275,7 @@ class RescaleBias(OnTrait[Linear]):
         allowed = MAX_RELATIVE_CHANGE * float(np.abs(flat).max(initial=0))
         if result is not None:
             allowed = MAX_CHANGE_STEPS * float(result.scales.min())
-        refined = _refine(op, x, w, flat)
+        refined = refined_weight(op, x, w, flat)
         counted = unblocked(_counted(op, x, w, refined, flat))
         if not counts and refined is not None and counted.weight is not refined[0]:
             counted = unblocked(_counted(op, x, w, None, flat))  # too fine at once: else it would have no end

@@ -83,7 +83,7 @@ def _mean(value: SSAValue) -> tuple[OnnxOp, SSAValue, int] | None:
     return (op, op.operands[0], normal_axis(axes[0], len(shape))) if len(axes) == 1 else None
 
 
-def _square(value: SSAValue) -> tuple[OnnxOp, SSAValue] | None:
+def squared(value: SSAValue) -> tuple[OnnxOp, SSAValue] | None:
     """The op that squares a value, and the value."""
     op = _above(value, "Pow", "Mul")
     if op is None:
@@ -95,7 +95,7 @@ def _square(value: SSAValue) -> tuple[OnnxOp, SSAValue] | None:
 def _variance(value: SSAValue) -> tuple[SSAValue, int, tuple[OnnxOp, ...]] | None:
     """The mean of squares: the squared value, the axis, and the ops."""
     mean = _mean(value)
-    square = None if mean is None else _square(mean[1])
+    square = None if mean is None else squared(mean[1])
     return None if mean is None or square is None else (square[1], mean[2], (square[0], mean[0]))
 
 
@@ -119,7 +119,7 @@ def _standardized(quotient: OnnxOp | None) -> _Standardized | None:
     return None
 
 
-def _along(value: SSAValue, shape: Sequence[int], axis: int) -> Array | None:
+def vector_along(value: SSAValue, shape: Sequence[int], axis: int) -> Array | None:
     """A constant, float32, that broadcasts along one axis of `shape` alone, as a vector; None for other values."""
     array, size = constant_array(value), shape[axis]
     if array is None or array.dtype != np.float32 or array.ndim > len(shape) or array.size not in (1, size):
@@ -140,7 +140,7 @@ def _normalization(op: OnnxOp) -> Whole | None:
             if multiplies is None or one is None or one.x.type != op.results[0].type:
                 continue
             shape = known_shape(one.x.type)
-            gamma, beta = (_along(v, shape, one.axis) for v in (factor, shift))
+            gamma, beta = (vector_along(v, shape, one.axis) for v in (factor, shift))
             if one.axis == len(shape) - 1 or shape[one.axis] == DYNAMIC or gamma is None or beta is None:
                 continue  # along the last axis, a session makes one op of all
             end = _quantized(op)

@@ -61,7 +61,7 @@ def _hidden_units(op: OnnxOp) -> int | None:
     return None if shape is None or shape[-1] == DYNAMIC else shape[-1]
 
 
-def _columns_in_8_bits(weight: npt.NDArray[np.float32], nodes: Nodes) -> list[SSAValue]:
+def columns_in_8_bits(weight: npt.NDArray[np.float32], nodes: Nodes) -> list[SSAValue]:
     """A weight (directions, gates, inputs) as integers (directions, inputs, gates), their scales and zero points."""
     turned = np.ascontiguousarray(weight.transpose(0, 2, 1))
     reach = np.abs(turned).max(axis=1, initial=0).astype(np.float64)
@@ -93,7 +93,7 @@ def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
     """DynamicQuantizeLSTM with a scale for each column of each direction."""
     inputs, nodes = [*op.inputs, *[None] * (8 - len(op.inputs))], Nodes()
     for place in (1, 2):
-        inputs[place], *parameters = _columns_in_8_bits(known_array(op.input(place)), nodes)
+        inputs[place], *parameters = columns_in_8_bits(known_array(op.input(place)), nodes)
         inputs += parameters
     kept = {k: v for k, v in op.onnx_attributes.items() if k != "layout"}
     types = [None if value is None else value.type for value in op.outputs]

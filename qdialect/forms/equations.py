@@ -56,7 +56,7 @@ def _indices(left: str, right: str, result: str) -> Indices | None:
     return Indices(*map("".join, groups))
 
 
-def _terms(equation: str, ranks: Sequence[int]) -> tuple[str, str, str] | None:
+def terms_of(equation: str, ranks: Sequence[int]) -> tuple[str, str, str] | None:
     """The indices of two operands and of the result; None for other ranks or another number of operands."""
     operands, arrow, result = equation.replace(" ", "").partition("->")
     terms = operands.split(",")
@@ -81,7 +81,7 @@ def _matrix_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
         return Blocked("expressed-type", "only an Einsum in f32 is decomposed")
     if len(shapes) < len(op.operands):
         return UNKNOWN_RANK
-    terms = required(_terms(op.str_attr("equation", ""), [len(shape) for shape in shapes]), NO_PRODUCT)
+    terms = required(terms_of(op.str_attr("equation", ""), [len(shape) for shape in shapes]), NO_PRODUCT)
     indices = required(_indices(*terms), NO_PRODUCT)
     left, right = (dict(zip(term, shape, strict=True)) for term, shape in zip(terms, shapes, strict=False))
     if any(left[i] != right[i] or left[i] == DYNAMIC for i in indices.summed) or (

@@ -40,7 +40,7 @@ class Spelled(Form):
     """The other ops, the last of which defines the op's result; None if the results would differ."""
 
 
-def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | None:
+def slopes_of(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | None:
     """
     Several constant slopes of `x`, float32, that broadcast to its shape; None otherwise, and if a sloped axis has an
     unknown size: the product's type would then state it, and reading the result back would differ.
@@ -53,7 +53,7 @@ def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | No
     return array if fits and element_of(x.type) == Float32Type() else None
 
 
-def _chooser(slopes: Array) -> str | None:
+def chooser(slopes: Array) -> str | None:
     """
     The op, Max or Min, of x and x * slope that equals PRelu: if no slope is above 1, the product is not above x if
     x is positive and not below it if x is negative, also as rounded; likewise the other way round.
@@ -65,8 +65,8 @@ def _chooser(slopes: Array) -> str | None:
 
 def _prelu(op: OnnxOp) -> Sequence[Operation] | None:
     x, slope = op.operands[:2]
-    slopes = _slopes(x, slope, op.results[0])
-    name = None if slopes is None else _chooser(slopes)
+    slopes = slopes_of(x, slope, op.results[0])
+    name = None if slopes is None else chooser(slopes)
     if name is None or onnx_opset(op) < BROADCASTING_MAX_OPSET:
         return None
     nodes = Nodes(op)
@@ -84,8 +84,8 @@ def read_prelu(op: OnnxOp) -> Sequence[Operation] | None:
         if not isinstance(above, op_named("", "Mul")) or x not in above.operands:
             continue
         slope = above.operands[1] if above.operands[0] is x else above.operands[0]
-        slopes = _slopes(x, slope, op.results[0])
-        if slopes is not None and _chooser(slopes) == op.op_type:
+        slopes = slopes_of(x, slope, op.results[0])
+        if slopes is not None and chooser(slopes) == op.op_type:
             nodes = Nodes()
             nodes.add("PRelu", [x, slope], op.results[0].type)
             return nodes.ops

@@ -79,7 +79,7 @@ class RecurrentLayer(NamedTuple):
         return ["reverse" if back else "forward" for back in self.reverse]
 
 
-def _read(op: OnnxOp, kind: Kind) -> RecurrentLayer | Blocked:
+def read_layer(op: OnnxOp, kind: Kind) -> RecurrentLayer | Blocked:
     """The layer of `op`, or `Blocked` for unsupported attributes, types or shapes."""
     opset = onnx_opset(op)
     x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
@@ -342,7 +342,7 @@ def _results(
 
 
 def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
-    layer = unblocked(_read(op, KINDS[op.op_type]))
+    layer = unblocked(read_layer(op, KINDS[op.op_type]))
     build = layer.build
     x = build.transpose(op.operands[0], (1, 0, 2)) if layer.batch_first else op.operands[0]
     inputs, inner = _projected(layer, x)

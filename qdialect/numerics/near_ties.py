@@ -24,7 +24,7 @@ _NEAR = 2.0**-22
 """Two errors of float32: greatest relative distance at which it takes a product for a tie."""
 _LARGEST = 2**30
 """Exclusive bound of the sums considered: their products with a multiplier, and the next tie, fit in 64 bits."""
-_SELDOM = 2.0**-18
+SELDOM = 2.0**-18
 """Fraction of sums with another result than onnxruntime's that is accepted for five operations less."""
 _FEWEST_BITS = 8
 _PAIRS_NEAR = 2.0**-10
@@ -55,7 +55,7 @@ def faithful_rounding(ratio: npt.ArrayLike, low: int, high: int, largest: int = 
     """
     ratio = np.asarray(ratio, np.float32)
     best = at_once = _faithful(ratio, low, high, largest, 0)
-    if at_once.missed <= _SELDOM:
+    if at_once.missed <= SELDOM:
         return at_once
     results = max(float(largest) * float(ratio.max()), 1.0)
     for bits in range(29 - int(np.frexp(results)[1]), _FEWEST_BITS - 1, -1):
@@ -70,12 +70,14 @@ def _faithful(ratio: npt.NDArray[np.float32], low: int, high: int, largest: int,
     """Multipliers moved so that near ties fall as float32 has them; where they want opposites, those nearest to 0."""
     multiplier, shift = rescale_factors(ratio.astype(np.float64) * 2.0**bits)
     rows, values, ties = _near_ties(ratio, low, high, largest, bits)
-    least, greatest = _bounds(values, np.rint(values.astype(np.float32) * ratio[rows]), shift[rows], bits)
+    least, greatest = multiplier_bounds(
+        values, np.rint(values.astype(np.float32) * ratio[rows]), shift[rows], bits
+    )
     moved = multiplier.astype(np.int64)
     is_met = (least <= moved[rows]) & (moved[rows] <= greatest)
     for row in np.unique(rows[~is_met]):
         of = rows == row
-        moved[row] = _within(int(moved[row]), least[of], greatest[of], 1 / np.abs(ties[of]))
+        moved[row] = nearest_multiplier(int(moved[row]), least[of], greatest[of], 1 / np.abs(ties[of]))
     is_missed = (moved[rows] < least) | (moved[rows] > greatest)
     missed = float((ratio[rows] * is_missed).sum(dtype=np.float64)) / (ratio.size * (high - low))
     return Rounding((moved.astype(np.int32), shift), bits, missed)
@@ -95,7 +97,9 @@ def _near_ties(
     return rows, sums[near].astype(np.int64), ties[columns]
 
 
-def _bounds(sums: Ints, results: Floats, shift: npt.NDArray[np.int8], bits: int) -> tuple[Ints, Ints]:
+def multiplier_bounds(
+    sums: Ints, results: Floats, shift: npt.NDArray[np.int8], bits: int
+) -> tuple[Ints, Ints]:
     """The least and the greatest multiplier by which each sum is rounded to its result."""
     wanted, wide = results.astype(np.int64), shift.astype(np.int64)
     open_ends = wanted & 1  # an odd result has no tie
@@ -109,7 +113,7 @@ def _bounds(sums: Ints, results: Floats, shift: npt.NDArray[np.int8], bits: int)
     return -(-least // sums), greatest // sums
 
 
-def _within(start: int, least: Ints, greatest: Ints, weights: Floats) -> int:
+def nearest_multiplier(start: int, least: Ints, greatest: Ints, weights: Floats) -> int:
     """The integer next to `start` that keeps to the bounds of most weight, the nearest of several."""
     candidates = np.concatenate([[start], least, greatest])
     candidates = candidates[(np.abs(candidates - start) <= start * _NEAR) & (candidates <= INT32_MAX)]

@@ -22,7 +22,7 @@ MAX_LIST_ELEMENTS = 1024
 INTEGERS = (i1, i32, i64)
 
 
-def _is_small(value: SSAValue) -> bool:
+def is_small(value: SSAValue) -> bool:
     shape = static_shape(value)
     return element_of(value.type) in INTEGERS and shape is not None and prod(shape) <= MAX_LIST_ELEMENTS
 
@@ -61,7 +61,7 @@ class Sizes:
     def elements(self, value: SSAValue) -> Elements | None:
         """The elements of a small tensor of integers, flat; None for other values."""
         known = self._elements.get(value)
-        if known is not None or not _is_small(value):
+        if known is not None or not is_small(value):
             return known
         array = constant_array(value)
         if array is None:
@@ -73,7 +73,7 @@ class Sizes:
         """Derive the sizes and the elements of the op's result; its operands must have been visited."""
         self.follow(op)
         promise = op.get_trait(Counts)
-        if promise is None or len(op.results) != 1 or not _is_small(op.results[0]):
+        if promise is None or len(op.results) != 1 or not is_small(op.results[0]):
             return None
         elements = promise.elements(op, self)
         if elements is None or len(elements) != prod(static_shape(op.results[0]) or ()):

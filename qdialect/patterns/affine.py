@@ -128,7 +128,7 @@ def folded_weight(
     groups = linear.sharing_groups(op) if factor.size > 1 else 1
     rows = factor.reshape(groups, -1) if factor.size > 1 else factor.reshape(())
     if type is None:
-        return [new_constant(_scaled(tensor.array(), rows, axis), w)]
+        return [new_constant(scaled_weight(tensor.array(), rows, axis), w)]
     if not type.is_per_tensor and type.axis != axis:
         return WRONG_AXIS
     if not isinstance(type.expressed, Float32Type):
@@ -165,7 +165,7 @@ def _rescaled(
     return [constant] if source is w else [constant, DequantizeOp(constant.results[0])]
 
 
-def _scaled(weight: Array, rows: Array, axis: int) -> Array:
+def scaled_weight(weight: Array, rows: Array, axis: int) -> Array:
     """A float weight times factors: () for all, or (groups, channels) along `axis`, groups along axis 0."""
     real = weight.astype(np.float64)
     if rows.ndim == 0:

@@ -57,7 +57,7 @@ class AddInKernel(OnTrait[Adds]):
                 return SECOND_CONSUMER
             if adding.weight is not None and rank_of(adding.weight) == 1:  # the result's last axis is of rows
                 return Blocked("bias-shape", "the weight is a vector, which has no columns to add a bias to")
-            node, constants = adding.node, unblocked(_row(bias, product))
+            node, constants = adding.node, unblocked(bias_row(bias, product))
             inputs: list[SSAValue | None] = [node.input(k) for k in range(adding.place)]
             inputs.append(constants[-1].results[0] if constants else bias)
             new = node.__class__.build(inputs, [op.results[0].type], node.onnx_attributes)
@@ -66,7 +66,7 @@ class AddInKernel(OnTrait[Adds]):
         return None
 
 
-def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
+def bias_row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
     """The constant as one float per column of the product, built if needed; empty if it has that form."""
     real, sizes = real_constant(bias), shape_of(product.type)
     assert real is not None
@@ -89,7 +89,12 @@ class ReadRescaled(OnTrait[Affine]):
         map = None if result is None else promise.map(op)
         if isinstance(map, AffineMap):
             type = quantized_of(op.operands[map.place].type)
-        if not isinstance(map, AffineMap) or type is None or result is None or not _stays(map, type, result):
+        if (
+            not isinstance(map, AffineMap)
+            or type is None
+            or result is None
+            or not keeps_integers(map, type, result)
+        ):
             return
         value = op.operands[map.place]
         if shape_of(value.type) != shape_of(op.results[0].type):
@@ -97,7 +102,7 @@ class ReadRescaled(OnTrait[Affine]):
         rewriter.replace(op, read_as(value, op.results[0].type))
 
 
-def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
+def keeps_integers(map: AffineMap, type: UniformType, result: UniformType) -> bool:
     """True if the map takes each integer of `type` to the same integer of `result`, both per tensor."""
     one_scale = type.is_per_tensor and result.is_per_tensor and map.factor.size == map.shift.size == 1
     if not one_scale or type.storage != result.storage or type.storage.width != BYTE_BITS:

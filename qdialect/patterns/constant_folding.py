@@ -134,7 +134,7 @@ def foldable(op: OnnxOp, growth: int) -> Literal[True] | Blocked:
     return True
 
 
-def _long_list(op: OnnxOp) -> bool:
+def is_long_list(op: OnnxOp) -> bool:
     """
     True if an op computes a long list from computed operands. onnxruntime treats every list as a possible shape and
     propagates its elements one by one when it loads the model.
@@ -158,7 +158,7 @@ def _renamed(op: OnnxOp) -> list[ConstantOp]:
     return [ConstantOp.of(type(tensor)(data), op.results[0].type)]
 
 
-def _quantized(op: OnnxOp) -> list[ConstantOp]:
+def computed_quantize(op: OnnxOp) -> list[ConstantOp]:
     """The constant for a QuantizeLinear of one, without onnxruntime's copies of large weights. Empty for other ops."""
     if op.get_trait(QuantizeForm) is None or (tensor := constant(op.operands[0])) is None:
         return []
@@ -286,7 +286,7 @@ class Computation:
         elif can is not True:
             if can is not UNSIZED or not self._measures(op):
                 self.left[op] = can
-        elif not self._affords(op) or _long_list(op):
+        elif not self._affords(op) or is_long_list(op):
             self.left[op] = can = TOGETHER
         if can is True:
             self._known.update(op.results)
@@ -371,7 +371,7 @@ class Computation:
         computable: list[OnnxOp] = []
         computed: set[SSAValue] = set()
         for op in ops:
-            constants = _renamed(op) or _quantized(op)
+            constants = _renamed(op) or computed_quantize(op)
             if constants:
                 new += _substitute(op, constants)
             elif all(

@@ -30,12 +30,12 @@ class FoldCopy(OnTrait[Copies]):
             return Blocked("training-mode", "another result of the op is used", "use only the first result")
         if not fits(source, op):
             return Blocked("invalid-op", "the copy is declared with another type or shape")
-        _move_annotation(op, source)
+        move_annotation(op, source)
         rewriter.replace(op, [], [fitted(source, op, rewriter), *op.results[1:]])
         return None
 
 
-def _move_annotation(op: OnnxOp, source: SSAValue) -> None:
+def move_annotation(op: OnnxOp, source: SSAValue) -> None:
     said = op.attributes.get(f"{ANNOTATION}0")
     if said is None:
         return

@@ -26,7 +26,7 @@ CASTS_OF_HALVES = 19
 """The first opset whose casts take and give half precision."""
 
 
-def _of_half(type: UniformType, expressed: Attribute) -> UniformType | None:
+def with_expressed(type: UniformType, expressed: Attribute) -> UniformType | None:
     """`type` with another expressed type; None if that has no numbers of the size of its scales."""
     limits = FORMATS[expressed.__class__]
     if type.scales.min() < limits.smallest or type.scales.max() > limits.largest:
@@ -42,7 +42,7 @@ class ReadInHalf(OnTrait[Converts]):
         if not isinstance(element, HALVES) or not isinstance(cast, DequantizeOp):
             return
         q, old = cast.operands[0], cast.element_type
-        type = _of_half(old, element) if isinstance(old.expressed, Float32Type) else None
+        type = with_expressed(old, element) if isinstance(old.expressed, Float32Type) else None
         if type is None:
             return
         new, stored = list[Operation](), under(q, StorageCastOp) or q
@@ -61,7 +61,7 @@ class QuantizeInHalf(OnOp[QuantizeOp]):
         if not isinstance(cast, OnnxOp) or cast.get_trait(Converts) is None:
             return
         element = element_of(cast.operands[0].type)
-        type = _of_half(old, element) if isinstance(element, HALVES) else None
+        type = with_expressed(old, element) if isinstance(element, HALVES) else None
         if type is None or not isinstance(old.expressed, Float32Type):
             return
         new = QuantizeOp(cast.operands[0], type)
@@ -97,7 +97,7 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
         elif (known := halves.get((op.operands[0], op.parent))) is not None:
             rewriter.replace(op, [], [known])
         else:
-            sources, source = _read_as(op.operands[0], wide)
+            sources, source = read_as_wide(op.operands[0], wide)
             read = DequantizeOp(source)
             half = converted(read.results[0], type.expressed)
             halves[op.operands[0], op.parent] = half.results[0]
@@ -108,7 +108,7 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
     return any_widened
 
 
-def _read_as(value: SSAValue, wide: UniformType) -> tuple[Sequence[Operation], SSAValue]:
+def read_as_wide(value: SSAValue, wide: UniformType) -> tuple[Sequence[Operation], SSAValue]:
     """`value`, of half precision, as elements of `wide`, and the new storage casts that this takes."""
     plain = under(value, StorageCastOp)
     source = None if plain is None else under(plain, StorageCastOp)

@@ -55,7 +55,7 @@ def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None
     return None if source is None else quantized_of(source.type)
 
 
-def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
+def is_expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
     """True if `value` is a constant all of whose elements `type`, per tensor, expresses exactly."""
     array = constant_array(value)
     if array is None or not type.is_per_tensor:
@@ -141,7 +141,7 @@ class SinkAcross(OnTrait[Carries]):
         type = types[0]
         if any(t != type for t in types):
             return SIDES_DIFFER
-        if not all(_cast_type(s, cast) is not None or _expressible(s, type, cast) for s in sides):
+        if not all(_cast_type(s, cast) is not None or is_expressible(s, type, cast) for s in sides):
             return FLOAT_SIDE if cast is DequantizeOp else STORED_SIDE
         moved = slot.inner(type)
         if isinstance(moved, Blocked):

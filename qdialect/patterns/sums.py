@@ -101,7 +101,7 @@ class LowerToSum(OnTrait[IntegerSum], ForTarget):
         shape = op.results[0].type
         sums, reals = with_element(shape, INT32), with_element(shape, FLOAT)
         value = nodes.add(form.op_type, [*integers, zero_x, zero_w], sums, form.attributes(op))
-        if (slower := _slower(op, form, self._target.costs)) is not None:
+        if (slower := slower_remark(op, form, self._target.costs)) is not None:
             rewriter.note(nodes.ops[-1], slower)
         nodes.ops[-1].location = location(node_name(op))
         bias = op.input(2)
@@ -144,7 +144,7 @@ def _as_read(integers: SSAValue, x: UniformType, w: UniformType) -> Array:
     return numerics.sum_scale(known.scale, weight_scale(scale, known.scale))
 
 
-def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
+def slower_remark(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
     """Remark with the least factor by which a convolution with a quantized result is slower as a scaled sum."""
     window = op.get_trait(Window)
     geometry = None if window is None or not window.gathers else window.geometry(op)

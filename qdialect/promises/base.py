@@ -82,7 +82,7 @@ def _is_read(value: SSAValue) -> bool:
     return any(isinstance(use.operation, OnnxOp) for use in value.uses)
 
 
-def _sized(type: Attribute) -> Attribute:
+def with_axis_size(type: Attribute) -> Attribute:
     """`type` with the size of the axis of per-axis scales, which is their number, filled in if it was unknown."""
     element, shape = quantized_of(type), shape_of(type)
     if element is None or element.axis is None or element.blocks or shape is None:
@@ -142,7 +142,7 @@ class Commutes(Promise):
         for place, element in zip(self.results(op), elements, strict=True):
             result = with_element(result_types[place], element)
             stays = is_read_by_cast(op.results[place]) or (self.in_place and _is_read(op.results[place]))
-            result_types[place] = result if stays else _sized(result)
+            result_types[place] = result if stays else with_axis_size(result)
         return copied(op, values, result_types)
 
     def read_by(self, op: OnnxOp, casts: Sequence[Operation]) -> list[SSAValue]:

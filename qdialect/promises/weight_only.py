@@ -83,7 +83,7 @@ def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> P
     A short last block is filled with zero points, which are multiplied with no activation.
     """
     bits, rows = type.storage.width, stored.shape[inputs]
-    block = unblocked(_block(type, rows, inputs))
+    block = unblocked(block_of(type, rows, inputs))
     offset = 1 << (bits - 1) if type.storage.signed else 0
     by_output = np.moveaxis(stored, inputs, 1).astype(np.int64) + offset
     count = -(-rows // block)
@@ -102,7 +102,7 @@ def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> P
     )
 
 
-def _block(type: UniformType, rows: int, inputs: int) -> int | Blocked:
+def block_of(type: UniformType, rows: int, inputs: int) -> int | Blocked:
     if type.blocks is None:
         if type.axis == inputs:
             return Blocked("weight-axis", "the weight's scales run along the axis that the product sums over")

@@ -72,12 +72,12 @@ class Completion(FurtherCasts):
             return f"data: no further tensor is quantized, {self.reason}"
         return (
             f"data: {self.tensors} further tensors in 8 bits, with ranges of {self.samples} samples;"
-            f" {100 * self.share:.0f} % of the time is expected; {_decibels(self.noise)} signal to noise against the"
-            f" model as it was read, {_decibels(self.without)} without them"
+            f" {100 * self.share:.0f} % of the time is expected; {decibels_of(self.noise)} signal to noise against the"
+            f" model as it was read, {decibels_of(self.without)} without them"
         )
 
 
-def _decibels(noise: Noise) -> str:
+def decibels_of(noise: Noise) -> str:
     return f"{noise.ratio():.1f} dB" if noise.noise.any() else "no noise"
 
 

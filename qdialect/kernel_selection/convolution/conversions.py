@@ -49,7 +49,7 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
             return None
         weight = unblocked(form.weight(op, shape[1]))
         stored, scale = weight
-        if not self._pays(op, shape[1], stored.shape[2:]):
+        if not self.pays(op, shape[1], stored.shape[2:]):
             return Blocked("does-not-pay", "the op's own kernel takes less time than a convolution")
         nodes, type = Nodes(), UniformType.per_tensor(Storage.of("i8"), scale)
         name = f"{tensor_name(op)}_ones"
@@ -59,7 +59,7 @@ class WriteAsConvolution(OnForm[AsConvolution], ForTarget):
         rewriter.replace(op, nodes.ops)
         return None
 
-    def _pays(self, op: OnnxOp, channels: int, kernel: tuple[int, ...]) -> bool:
+    def pays(self, op: OnnxOp, channels: int, kernel: tuple[int, ...]) -> bool:
         """True if the convolution takes at most `MAX_TIME_RATIO` of the time of the op's own kernel."""
         costs, promise = self._target.costs, op.get_trait(Kernels)
         if DEPTHWISE not in costs:

@@ -78,17 +78,17 @@ def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionSte
     if spec.is_float or VOLUME not in costs or g.axes != 3:
         return
     if g.sees_one_pixel(1) and g.sees_one_pixel(2):
-        yield _rows(spec)
+        yield joined_rows(spec)
     elif g.groups == 1 or g.kernel[0] == 1:
-        yield _slices(spec, costs)
+        yield joined_slices(spec, costs)
     else:
         grouped = Blocked(
             "float-result", "the convolution has groups, whose channels would not stay together"
         )
-        yield replace(_slices(spec, costs), blocked=grouped)
+        yield replace(joined_slices(spec, costs), blocked=grouped)
 
 
-def _rows(spec: Spec) -> JoinAxes:
+def joined_rows(spec: Spec) -> JoinAxes:
     g = spec.geometry
     after = replace(
         g,
@@ -104,7 +104,7 @@ def _rows(spec: Spec) -> JoinAxes:
     return JoinAxes(spec.of(after), saves=2 * ASSUMED_MOVES_NS, blocked=blocked, before=g, rows=True)
 
 
-def _slices(spec: Spec, costs: Costs) -> JoinAxes:
+def joined_slices(spec: Spec, costs: Costs) -> JoinAxes:
     g, depth = spec.geometry, spec.geometry.kernel[0]
     after = replace(
         g,

@@ -129,7 +129,7 @@ class SpreadPhases(ConvolutionStep):
         batch, *sizes, channels = known_shape(last.type)
         channels //= prod(strides)
         if len(along) == 2 and strides[0] > 1:
-            last = self._rows(nodes, last, strides[0], strides[1] * channels)
+            last = self.rows_of_runs(nodes, last, strides[0], strides[1] * channels)
         whole = [size if size == DYNAMIC else size * by for size, by in zip(sizes, strides, strict=True)]
         if prod(strides) > 1:
             told = (0, *[-1] * (len(along) - 1), whole[-1], channels)
@@ -146,7 +146,7 @@ class SpreadPhases(ConvolutionStep):
             last = nodes.add("Slice", inputs, (batch, *whole, channels))
         return nodes.channels_first(last)
 
-    def _rows(self, nodes: ImageNodes, last: SSAValue, by: int, run: int) -> SSAValue:
+    def rows_of_runs(self, nodes: ImageNodes, last: SSAValue, by: int, run: int) -> SSAValue:
         """(N, H, W, by * run) with each row as `by` rows of runs, one after another."""
         batch, height, width, _ = known_shape(last.type)
         wide = DYNAMIC if width == DYNAMIC else width * by

@@ -82,7 +82,7 @@ def _float_costs(spec: Spec, costs: Costs, moves: float = 0.0) -> list[tuple[str
     known = float_kernels((shape.outputs, shape.inputs, *shape.kernel))
     saved: dict[str, float] = dict(zip((FLOAT, PACKED), spec.saved, strict=True))
     values = shape.outputs * shape.pixels * shape.images
-    moves += _around(spec, costs)
+    moves += moves_around(spec, costs)
     # A matrix product is between Transposes in any case.
     return [
         (name, cost(costs, name, shape) - values * saved.get(name, 0.0) + (0.0 if name == PRODUCT else moves))
@@ -91,7 +91,7 @@ def _float_costs(spec: Spec, costs: Costs, moves: float = 0.0) -> list[tuple[str
     ]
 
 
-def _around(spec: Spec, costs: Costs) -> float:
+def moves_around(spec: Spec, costs: Costs) -> float:
     """Nanoseconds of Transposes of an operand, and of a result, that other kernels read or make channels last."""
     if not (spec.reads_last or spec.makes_last):
         return 0.0

@@ -55,14 +55,14 @@ class ShuffleLast(OnTrait[Permutes]):
         if not op.operands[0].has_one_use() or not comes_channels_last(x):
             return None
         nodes = ImageNodes(op)
-        groups_last = nodes.reshaped(_channels_last(x, nodes), (images, *pixels, groups, channels))
+        groups_last = nodes.reshaped(with_channels_last(x, nodes), (images, *pixels, groups, channels))
         channels_last = nodes.transpose(groups_last, (0, 1, 2, 4, 3))
         nodes.channels_first(nodes.reshaped(channels_last, (images, *pixels, groups * channels)))
         rewriter.replace(join, nodes.ops)
         return None
 
 
-def _channels_last(x: SSAValue, nodes: ImageNodes) -> SSAValue:
+def with_channels_last(x: SSAValue, nodes: ImageNodes) -> SSAValue:
     """`x` with its channels last; the clamp that makes it behind the Transpose: a session moves none across a Max."""
     clamp = x.owner
     if not isinstance(clamp, OnnxOp) or clamp.get_trait(Clamp) is None or not x.has_one_use():

@@ -166,8 +166,8 @@ def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[ConvolutionS
         padded = replace(spec.of(_without_pads(g)), kernels=(PRODUCT,)) if pads else spec
         row = row_of(padded.geometry)
         for packing in packings(row):
-            after = _packed(padded, row, packing)
-            moves = _moves(costs, after, packing) if spec.is_float else 0.0
+            after = packed_spec(padded, row, packing)
+            moves = moves_of_packing(costs, after, packing) if spec.is_float else 0.0
             yield PackWidth(
                 after,
                 moves=moves,
@@ -197,7 +197,7 @@ def _without_pads(g: Geometry) -> Geometry:
     return replace(g, sizes=sizes, pads=((0, 0),) * g.axes)
 
 
-def _packed(spec: Spec, row: Row, packing: Packing) -> Spec:
+def packed_spec(spec: Spec, row: Row, packing: Packing) -> Spec:
     g = spec.geometry
     after = replace(
         g,
@@ -221,7 +221,7 @@ def _guard(g: Geometry) -> Blocked | None:
     return None if g.states_channels else UNKNOWN_CHANNELS
 
 
-def _moves(costs: Costs, after: Spec, packing: Packing) -> float:
+def moves_of_packing(costs: Costs, after: Spec, packing: Packing) -> float:
     """Nanoseconds of Transposes around a channels-first kernel, there and back."""
     by_value, shape = costs[SPREADING], after.priced
     pixels = shape.pixels * shape.images

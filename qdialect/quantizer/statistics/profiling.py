@@ -104,7 +104,7 @@ class Profiler:
 
         rows = (row for feeds in batches for row in self._observer.rows(feeds))
         try:
-            observe_samples(self._observer, self._values, rows, self._look, memory=self._memory, done=count)
+            observe_samples(self._observer, self._values, rows, self.look, memory=self._memory, done=count)
         finally:
             with undisturbed():
                 for value in list(self._pending):
@@ -116,7 +116,7 @@ class Profiler:
         self.profile.data = (self.profile.data + key) % HASH_MODULUS
         self.samples.add(key, row)
 
-    def _look(self, value: SSAValue, array: Array) -> None:
+    def look(self, value: SSAValue, array: Array) -> None:
         self._pending.setdefault(value, []).append(array)
         self._sizes[value] += array.size
         self._waiting += array.nbytes

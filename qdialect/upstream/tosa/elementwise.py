@@ -100,7 +100,7 @@ class Term(NamedTuple):
     """Real constants in steps of the result; None for an i8 tensor."""
 
 
-def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int] | Blocked:
+def terms_of_sum(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int] | Blocked:
     """The terms of a sum, and the number of fraction bits k that 32 bits allow."""
     terms: list[Term] = []
     for value in values:
@@ -125,7 +125,7 @@ def _bits_below(factor: float, count: int = 1) -> int | Blocked:
 def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> None:
     """The tosa op `kind` of operands in steps 2^-k of the result's scale."""
     y = unblocked(activation(op.results[0]))
-    (terms, bits), operands = unblocked(_terms(op.operands, y)), Operands(op, site, op.operands)
+    (terms, bits), operands = unblocked(terms_of_sum(op.operands, y)), Operands(op, site, op.operands)
     if kind is tosa.AddOp:
         terms = _faithful(terms, y, bits)
     wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
@@ -148,7 +148,7 @@ def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """Where with a constant mask: a * mask + b * (1 - mask), since few NPUs have a select."""
     y = unblocked(activation(op.results[0]))
-    (terms, bits), operands = unblocked(_terms(op.operands[1:], y)), Operands(op, site, op.operands[1:])
+    (terms, bits), operands = unblocked(terms_of_sum(op.operands[1:], y)), Operands(op, site, op.operands[1:])
     mask = operands.constant(op.operands[0])
     if mask is None:
         return Blocked("computed-parameter", "the condition is computed at run time")

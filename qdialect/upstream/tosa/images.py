@@ -30,7 +30,7 @@ LARGEST_NUMERATOR = 1 << 11
 MODE = Blocked("interpolates", "TOSA has no such interpolation, or not for these sizes")
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """Coordinates of the pixels along an axis: (o * d + offset) / n."""
 
     n: int
@@ -58,17 +58,17 @@ class _Line(NamedTuple):
         return np.where(over, np.minimum(below + 1, old - 1), np.maximum(below, 0))
 
 
-def _lines(old: int, new: int, mode: str) -> _Line | None:
+def line_of(old: int, new: int, mode: str) -> Line | None:
     """The line of ONNX's coordinates: operators.md, "Resize", coordinate_transformation_mode."""
     if mode == "align_corners":
         factor = gcd(max(old - 1, 1), max(new - 1, 1))
-        return _Line(max(new - 1, 1) // factor, max(old - 1, 1) // factor if new > 1 else 1, 0)
+        return Line(max(new - 1, 1) // factor, max(old - 1, 1) // factor if new > 1 else 1, 0)
     factor = gcd(old, new)
     n, d = new // factor, old // factor
     if mode == "asymmetric":
-        return _Line(n, d, 0)
+        return Line(n, d, 0)
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and new > 1):
-        return _Line(2 * n, 2 * d, d - n)
+        return Line(2 * n, 2 * d, d - n)
     return None
 
 
@@ -92,7 +92,7 @@ def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
     ):
         return MODE
     mode = op.str_attr("coordinate_transformation_mode", "half_pixel")
-    lines = [_lines(a, b, mode) for a, b in zip(old[2:], new[2:], strict=True)]
+    lines = [line_of(a, b, mode) for a, b in zip(old[2:], new[2:], strict=True)]
     y_line, x_line = lines
     if y_line is None or x_line is None:
         return MODE
@@ -110,7 +110,7 @@ def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
     return None
 
 
-def _resized(site: TosaSite, op: OnnxOp, lines: tuple[_Line, _Line], mode: ResizeMode):
+def _resized(site: TosaSite, op: OnnxOp, lines: tuple[Line, Line], mode: ResizeMode):
     old, new = known_shape(op.operands[0].type)[2:], known_shape(op.results[0].type)[2:]
     operands = [
         site.operand(op.operands[0], last=True),
@@ -123,13 +123,13 @@ def _resized(site: TosaSite, op: OnnxOp, lines: tuple[_Line, _Line], mode: Resiz
     return site.make(tosa.ResizeOp, operands, result, element, mode=tosa.ResizeModeAttr(mode))
 
 
-def _rounded(rows: Rows | None, old: int, new: int) -> _Line | None:
+def line_through(rows: Rows | None, old: int, new: int) -> Line | None:
     """A line whose nearest pixels are `rows`."""
     wanted = np.arange(old) if rows is None else rows
     factor = gcd(old, new)
     n, d = 2 * new // factor, 2 * old // factor
     for offset in (d // 2 - n // 2, d // 2 - n // 2 - 1, -(n // 2), 0, -1, n // 2 - 1):
-        line = _Line(n, d, offset)
+        line = Line(n, d, offset)
         if line.is_legal(old, new) and np.array_equal(line.nearest(old, new), wanted):
             return line
     return None
@@ -145,7 +145,7 @@ def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
         for k, places in rows.items()
     )
     if len(old) == len(TO_LAST) and set(rows) <= {2, 3} and not repeats:
-        lines = [_rounded(rows.get(k), old[k], new[k]) for k in (2, 3)]
+        lines = [line_through(rows.get(k), old[k], new[k]) for k in (2, 3)]
         if lines[0] is not None and lines[1] is not None:
             pixels = _resized(site, op, (lines[0], lines[1]), ResizeMode.NEAREST_NEIGHBOR)
             site.give(op.results[0], pixels, last=True)

@@ -158,7 +158,7 @@ class _Row(NamedTuple):
         return self.size**0.5 * 2.0 ** -(15.5 + self.lost / 2 + self.bits)
 
 
-def _row(op: OnnxOp, x: UniformType, count: int) -> _Row | Blocked:
+def rows_of(op: OnnxOp, x: UniformType, count: int) -> _Row | Blocked:
     if not 1 < count <= MAX_ROW_ELEMENTS:
         return LONG_ROW
     epsilon = count**3 * op.float_attr("epsilon", 1e-5) / float(x.scale) ** 2
@@ -206,7 +206,7 @@ def _layer_norm(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if any(result.first_use is not None for result in op.results[1:]):
         return STATISTICS_USED
     axis = normal_axis(op.int_attr("axis", -1), len(shape))
-    row = unblocked(_row(op, x, prod(shape[axis:])))
+    row = unblocked(rows_of(op, x, prod(shape[axis:])))
     factor, beta = real_constant(op.operands[1]), op.input(2)
     shift = np.zeros(()) if beta is None else real_constant(beta)
     if factor is None or shift is None:

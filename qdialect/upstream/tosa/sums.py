@@ -60,7 +60,7 @@ class _Factors(NamedTuple):
         return self._replace(weight=self.weight[weights], bias=self.bias[channels], ratio=ratio)
 
 
-def _stored_weight(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], int] | Blocked:
+def weight_in_i8(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], int] | Blocked:
     """The constant weight in i8, and its one zero point."""
     type, array = quantized_of(op.operands[1].type), required(constant_array(op.operands[1]), COMPUTED_WEIGHT)
     if type is None or type.storage.width > 8 or type.blocks:
@@ -100,10 +100,10 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
     return np.broadcast_to(array.reshape(-1), (channels,))
 
 
-def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
+def factors_of(op: OnnxOp, channels: int) -> _Factors | Blocked:
     """The factors of a linear op with a constant weight, or `Blocked` if the profile cannot express it."""
     linear, (x, y) = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
-    weight, zero = unblocked(_stored_weight(op, linear))
+    weight, zero = unblocked(weight_in_i8(op, linear))
     bias = unblocked(_bias(op, channels))
     type = uniform_of(op.operands[1].type)
     axis = linear.weight_axis(op)
@@ -181,7 +181,7 @@ def _give_image(site: TosaSite, result: SSAValue, image: SSAValue) -> None:
     site.give(result, site.transpose(site.reshape(image, (n, w, c)), (0, 2, 1)))
 
 
-def _two_axes(geometry: Geometry) -> Geometry | Blocked:
+def with_two_axes(geometry: Geometry) -> Geometry | Blocked:
     """The sizes of a convolution with one spatial axis as those with two."""
     if geometry.axes == 2:
         return geometry
@@ -202,12 +202,12 @@ def _two_axes(geometry: Geometry) -> Geometry | Blocked:
 def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A convolution, each group by itself unless depthwise: TOSA has no other groups."""
     window = WINDOWS[op.domain, op.op_type]
-    geometry = unblocked(_two_axes(unblocked(window.geometry(op))))
+    geometry = unblocked(with_two_axes(unblocked(window.geometry(op))))
     if geometry.pads is None or op.ints_attr("output_shape") is not None:
         return UNRESOLVED_PADS
     if not window.gathers and prod(geometry.dilations) != 1:
         return DILATED
-    f = unblocked(_factors(op, geometry.outputs * geometry.groups))
+    f = unblocked(factors_of(op, geometry.outputs * geometry.groups))
     f = f._replace(weight=f.weight.reshape(*f.weight.shape[:2], *geometry.kernel))
     image = _image(site, op.operands[0])
     whole = geometry.groups == 1 or (window.gathers and geometry.inputs == 1)
@@ -276,7 +276,7 @@ def _by_matrix(
 def _matmul(op: OnnxOp, site: TosaSite) -> Blocked | None:
     weight = constant_array(op.operands[1])
     if weight is not None and weight.ndim == 2:
-        f = unblocked(_factors(op, weight.shape[1]))
+        f = unblocked(factors_of(op, weight.shape[1]))
         site.give(op.results[0], _by_constant(op, site, site.operand(op.operands[0]), f.weight, f))
         return None
     types = activations(*op.operands[:2], op.results[0])
@@ -293,7 +293,7 @@ def _gemm(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return site.transpose(value, (1, 0)) if turned[place] else value
 
     if constant_array(op.operands[1]) is not None:
-        f = unblocked(_factors(op, known_shape(op.results[0].type)[1]))
+        f = unblocked(factors_of(op, known_shape(op.results[0].type)[1]))
         weight = f.weight.T if turned[1] else f.weight
         site.give(op.results[0], _by_constant(op, site, matrix(0), weight, f))
         return None

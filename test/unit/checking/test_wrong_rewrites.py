@@ -55,13 +55,13 @@ def wrong_pad_sides(patch: Patch) -> None:
 
 
 def wrong_bias_scale(patch: Patch) -> None:
-    right: Callable[..., Any] = rescale_bias._count  # pyright: ignore[reportPrivateUsage]
+    right: Callable[..., Any] = rescale_bias.counted_bias
 
     def wrong(*arguments: Any) -> Any:
         counted = right(*arguments)
         return counted._replace(stored=2 * counted.stored)
 
-    patch.setattr(rescale_bias, "_count", wrong)
+    patch.setattr(rescale_bias, "counted_bias", wrong)
     patch.setattr(rescale_bias, "MAX_CHANGE_STEPS", np.inf)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from guard_cases import last_op
 
-from qdialect.forms.arithmetic import _along, _square  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.arithmetic import squared, vector_along
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from qdialect.forms.arithmetic import _along, _square  # pyright: ignore[reportP
 def test_a_constant_along_one_axis_is_a_vector(
     values: str, sizes: tuple[int, ...], axis: int, expected: list[float] | None
 ):
-    vector = _along(last_op(f"k = {values}\ny = Neg(k) : 1xf32").operands[0], sizes, axis)
+    vector = vector_along(last_op(f"k = {values}\ny = Neg(k) : 1xf32").operands[0], sizes, axis)
     assert (None if vector is None else vector.tolist()) == expected
 
 
@@ -46,7 +46,7 @@ def test_a_square_is_a_value_times_itself(call: str, squares: bool):
         three = [3.0] : f32
         s = {call} : 2x3xf32
         y = Neg(s) : 2x3xf32""")
-    square = _square(op.operands[0])
+    square = squared(op.operands[0])
     assert (square is not None) is squares
     if square is not None:
         assert square == (op.operands[0].owner, square[0].operands[0])

@@ -11,7 +11,7 @@ from onnx_models import onnx_model
 
 import qdialect
 from qdialect.evaluation.session import run
-from qdialect.forms.equations import _terms  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.equations import terms_of
 
 Array = npt.NDArray[Any]
 STEP, OUT = np.float32(2**-4), np.float32(2**-3)
@@ -96,4 +96,4 @@ def test_reason_of_an_equation_that_is_no_product(form: str, advice: str) -> Non
 def test_terms_have_as_many_indices_as_operands_have_axes(
     equation: str, ranks: tuple[int, int], expected: tuple[str, str, str] | None
 ):
-    assert _terms(equation, ranks) == expected
+    assert terms_of(equation, ranks) == expected

@@ -7,7 +7,7 @@ import pytest
 from built_ops import names
 from guard_cases import last_op
 
-from qdialect.forms.exact_equivalents import SPELLED, _chooser, _slopes  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.exact_equivalents import SPELLED, chooser, slopes_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from qdialect.forms.exact_equivalents import SPELLED, _chooser, _slopes  # pyrig
 def test_slopes_are_several_constants_that_broadcast(x: str, slope: str, result: str, fits: bool):
     stated = f"k = {slope}" if slope else "k: 3xf32"
     op = last_op(f"x: {x}\n{stated}\ny = PRelu(x, k) : {result}")
-    slopes = _slopes(op.operands[0], op.operands[1], op.results[0])
+    slopes = slopes_of(op.operands[0], op.operands[1], op.results[0])
     assert (slopes is not None) is fits
 
 
@@ -47,7 +47,7 @@ def test_slopes_are_several_constants_that_broadcast(x: str, slope: str, result:
     ],
 )
 def test_a_slope_above_1_takes_the_lesser(slopes: list[float], name: str | None):
-    assert _chooser(np.array(slopes, np.float32)) == name
+    assert chooser(np.array(slopes, np.float32)) == name
 
 
 def test_a_slope_as_max_needs_the_opset_whose_max_broadcasts():

@@ -22,7 +22,7 @@ from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.evaluation.session import run
 from qdialect.forms.cells import KINDS
-from qdialect.forms.recurrent import _read  # pyright: ignore[reportPrivateUsage]
+from qdialect.forms.recurrent import read_layer
 from qdialect.ir.values import real_constant
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import import_domains
@@ -219,7 +219,7 @@ LAYER = """
 )
 def test_lengths_that_are_all_steps_are_none(lengths: str, opset: int, kept: bool | None):
     op = last_op(LAYER.format(lengths), opset)
-    layer = _read(op, KINDS[op.op_type])
+    layer = read_layer(op, KINDS[op.op_type])
     if kept is None:
         assert names(layer) == ["opset"]
     else:

@@ -1,6 +1,5 @@
 """`ir.symbols`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from guard_cases import last_op

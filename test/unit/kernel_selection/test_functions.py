@@ -1,7 +1,5 @@
 """Several ops on 8 bits, written as the one function that they compute, on all values."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

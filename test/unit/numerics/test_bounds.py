@@ -183,7 +183,7 @@ class Steps:
 @pytest.mark.parametrize(
     ("missed", "bits", "asked"),
     [
-        ({0: near_ties._SELDOM}, 0, [0]),  # pyright: ignore[reportPrivateUsage]
+        ({0: near_ties.SELDOM}, 0, [0]),
         ({0: 0.5, 15: 0.25}, 0, [0, *range(19, 7, -1)]),
         ({0: 0.5, 15: 0.24}, 15, [0, *range(19, 7, -1)]),
         ({0: 0.5, 15: 0.24, 12: 0.23}, 12, [0, *range(19, 7, -1)]),
@@ -203,7 +203,7 @@ def test_two_roundings_have_to_miss_less_than_half_as_much(
 
 
 def test_a_multiplier_moves_to_the_nearest_that_keeps_most():
-    within = near_ties._within  # pyright: ignore[reportPrivateUsage]
+    within = near_ties.nearest_multiplier
     most = numerics.INT32_MAX
 
     def moved(start: int, *bounds: tuple[int, int, float]) -> int:

@@ -10,7 +10,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from qdialect import numerics
 from qdialect.evaluation.session import run
-from qdialect.numerics.near_ties import Rounding, _bounds, _within, faithful_ratios, faithful_rounding  # pyright: ignore[reportPrivateUsage]
+from qdialect.numerics.near_ties import (
+    Rounding,
+    faithful_ratios,
+    faithful_rounding,
+    multiplier_bounds,
+    nearest_multiplier,
+)
 
 Ints = npt.NDArray[np.int64]
 LOW, HIGH = -128, 127
@@ -221,7 +227,7 @@ def test_a_multiplier_goes_to_the_nearest_bound_of_most_weight():
 
     def within(start: int, *bounds: tuple[int, int, float]) -> int:
         least, greatest, weights = (np.array(column) for column in zip(*bounds, strict=True))
-        return _within(start, least, greatest, weights)
+        return nearest_multiplier(start, least, greatest, weights)
 
     assert within(2**30, (2**30 - 5, 2**30 + 5, 1.0)) == 2**30
     assert within(2**30, (2**30 + 3, 2**30 + 5, 1.0)) == 2**30 + 3
@@ -240,7 +246,9 @@ def test_bounds_of_a_multiplier_are_those_that_give_the_result(sum: int, bits: i
     shift, result = 20, 3 if sum > 0 else -4
     least, greatest = (
         int(end[0])
-        for end in _bounds(np.array([sum]), np.array([float(result)]), np.array([shift], np.int8), bits)
+        for end in multiplier_bounds(
+            np.array([sum]), np.array([float(result)]), np.array([shift], np.int8), bits
+        )
     )
 
     def rounded(multiplier: int) -> int:

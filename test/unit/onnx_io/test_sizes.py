@@ -1,12 +1,11 @@
 """`onnx_io.sizes`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest
 from guard_cases import last_op
 
-from qdialect.onnx_io.sizes import MAX_LIST_ELEMENTS, _is_small
+from qdialect.onnx_io.sizes import MAX_LIST_ELEMENTS, is_small
 
 
 @pytest.mark.parametrize(
@@ -16,4 +15,4 @@ from qdialect.onnx_io.sizes import MAX_LIST_ELEMENTS, _is_small
      ("4xf32", False), ("i1", True)],
 )  # fmt: skip
 def test_lists_are_analysed_up_to_so_many_elements(shape: str, small: bool):
-    assert _is_small(last_op(f"x: {shape}\ny = Identity(x) : {shape}").operands[0]) is small
+    assert is_small(last_op(f"x: {shape}\ny = Identity(x) : {shape}").operands[0]) is small

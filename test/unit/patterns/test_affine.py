@@ -1,6 +1,5 @@
 """`patterns.affine`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +9,7 @@ from guard_cases import Case, ops_of, parsed, text
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
-from qdialect.patterns.affine import FoldIntoNormalization, _scaled
+from qdialect.patterns.affine import FoldIntoNormalization, scaled_weight
 from qdialect.rewriting.driver import apply_patterns
 
 
@@ -48,6 +47,6 @@ WEIGHT = np.arange(1, 49, dtype=np.float32).reshape(4, 3, 2, 2)
     ],
 )  # fmt: skip
 def test_a_weight_is_scaled_by_group_and_channel(rows: Array, axis: int, expected: Array):
-    scaled = _scaled(WEIGHT, np.asarray(rows, np.float64), axis)
+    scaled = scaled_weight(WEIGHT, np.asarray(rows, np.float64), axis)
     assert scaled.dtype == np.float32
     np.testing.assert_array_equal(scaled, expected)

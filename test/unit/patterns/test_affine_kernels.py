@@ -1,6 +1,5 @@
 """`patterns.affine_kernels`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -14,7 +13,7 @@ from xdsl.dialects.builtin import f16
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.values import constant_array
-from qdialect.patterns.affine_kernels import _row, _stays
+from qdialect.patterns.affine_kernels import bias_row, keeps_integers
 from qdialect.promises.affine import AffineMap
 from qdialect.reasons import Blocked
 
@@ -38,7 +37,7 @@ def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None)
 )
 def test_a_bias_is_one_row_of_floats(constant: str, built: bool):
     add = last_op(f"x: 2x3xf32\n{constant}\ny = Add(x, b) : 2x3xf32")
-    ops = _row(add.operands[1], add.operands[0])
+    ops = bias_row(add.operands[1], add.operands[0])
     assert not isinstance(ops, Blocked)
     assert [type(op) for op in ops] == ([ConstantOp] if built else [])
     for op in ops:
@@ -62,4 +61,4 @@ def test_a_bias_is_one_row_of_floats(constant: str, built: bool):
 def test_a_map_that_leaves_each_integer(
     factor: float, shift: float, type: UniformType, result: UniformType, expected: bool
 ):
-    assert _stays(AffineMap(0, 1, np.array(factor), np.array(shift)), type, result) is expected
+    assert keeps_integers(AffineMap(0, 1, np.array(factor), np.array(shift)), type, result) is expected

@@ -1,7 +1,5 @@
 """Which casts are read through: those that leave the real numbers as they are."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,5 @@
 """`patterns.constant_folding`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -32,9 +31,9 @@ def test_a_list_of_computed_operands_may_be_so_long(
     of: str, size: int, long: bool, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(computing, "MAX_LIST_ELEMENTS", 8)
-    assert computing._long_list(last_op(f"x: {of}{size}xi64\ny = Neg(x) : {of}{size}xi64")) is long
+    assert computing.is_long_list(last_op(f"x: {of}{size}xi64\ny = Neg(x) : {of}{size}xi64")) is long
     known = f"k = [{', '.join(['1'] * size)}] : {size}xi64\ny = Neg(k) : {size}xi64"
-    assert not computing._long_list(last_op(known))
+    assert not computing.is_long_list(last_op(known))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,9 @@ def test_a_list_of_computed_operands_may_be_so_long(
 )  # fmt: skip
 def test_a_quantized_constant_has_the_type_of_the_result(result: str, scale: str, computed: bool):
     start = f"k = [1.0, 3.0] : 2xf32\ns{scale} : f32" if scale else "k = [1.0, 3.0] : 2xf32\ns: f32"
-    new = computing._quantized(last_op(f"{start}\nz = [7] : ui8\ny = QuantizeLinear(k, s, z) : {result}"))
+    new = computing.computed_quantize(
+        last_op(f"{start}\nz = [7] : ui8\ny = QuantizeLinear(k, s, z) : {result}")
+    )
     assert len(new) == computed
     for op in new:
         np.testing.assert_array_equal(constant_array(op.results[0]), array(np.uint8, [9, 13]))

@@ -1,6 +1,5 @@
 """`patterns.half_precision_casts`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -14,14 +13,14 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type
 from qdialect.dialects.onnx_types import quantized_of, shape_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.quant_parameters import FORMATS
-from qdialect.patterns.half_precision_casts import ReadInHalf, _of_half, _read_as
+from qdialect.patterns.half_precision_casts import ReadInHalf, read_as_wide, with_expressed
 from qdialect.rewriting.driver import apply_patterns
 
 
 def test_half_precision_is_read_through_integers():
     op = last_op("x: 2x3x!half\ny = Identity(x) : 2x3x!half")
     wide = UniformType.per_tensor(Storage.of("u8"), np.float32(0.25), 7)
-    new, value = _read_as(op.operands[0], wide)
+    new, value = read_as_wide(op.operands[0], wide)
     assert str(new[0].results[0].type) == "tensor<2x3xui8>"
     assert new[0].operands[0] is op.operands[0]
     assert new[1].operands[0] is new[0].results[0]
@@ -50,13 +49,13 @@ def test_scales_as_small_and_as_large_as_half_precision_has_them(expressed: Any)
     limits = FORMATS[expressed.__class__]
     ends = array(np.float32, [limits.smallest, limits.largest])
     type = UniformType.along(Storage.of("i8"), 0, ends)
-    assert _of_half(type, expressed) == type.replace(expressed=expressed)
+    assert with_expressed(type, expressed) == type.replace(expressed=expressed)
     below, above = np.nextafter(ends, array(np.float32, [0, np.inf]))
     assert (
-        _of_half(UniformType.along(Storage.of("i8"), 0, array(np.float32, [below, ends[1]])), expressed)
+        with_expressed(UniformType.along(Storage.of("i8"), 0, array(np.float32, [below, ends[1]])), expressed)
         is None
     )
     assert (
-        _of_half(UniformType.along(Storage.of("i8"), 0, array(np.float32, [ends[0], above])), expressed)
+        with_expressed(UniformType.along(Storage.of("i8"), 0, array(np.float32, [ends[0], above])), expressed)
         is None
     )

@@ -1,7 +1,5 @@
 """If, Loop and Scan whose values are quantized on both sides: integers cross, and the numbers stay."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,7 +21,7 @@ from qdialect.dialects.quant import Storage, StorageCastOp, UniformType
 from qdialect.evaluation.session import run
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.patterns.region_casts import _expressible, yields_only
+from qdialect.patterns.region_casts import is_expressible, yields_only
 
 F, U8, I8, B = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8, onnx.TensorProto.INT8, onnx.TensorProto.BOOL
 Feeds = dict[str, npt.NDArray[Any]]
@@ -310,7 +308,7 @@ def test_a_body_states_the_sizes_of_the_stack():
 def test_integers_that_are_those_of_a_type(constant: str, storage: Storage, expected: bool):
     op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
     type = UniformType.per_tensor(storage, np.float32(0.5))
-    assert _expressible(op.operands[0], type, StorageCastOp) is expected
+    assert is_expressible(op.operands[0], type, StorageCastOp) is expected
 
 
 def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None) -> UniformType:
@@ -331,7 +329,7 @@ def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None)
 )
 def test_what_a_type_expresses_exactly(constant: str, type: UniformType, expected: bool):
     op = last_op(f"k = {constant}\ny = Identity(k) : {constant.rpartition(' ')[2]}")
-    assert _expressible(op.operands[0], type) is expected
+    assert is_expressible(op.operands[0], type) is expected
 
 
 def test_what_a_function_returns_is_not_only_yielded():

@@ -1,6 +1,5 @@
 """`patterns.sums`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ import pytest
 from geometries import costs, runtime
 from guard_cases import last_op
 
-from qdialect.patterns.sums import _slower
+from qdialect.patterns.sums import slower_remark
 from qdialect.targets.pricing import ALIGNED, POINTWISE, QUANTIZE, QUANTIZED, SIGNED, SUM
 
 
@@ -33,5 +32,5 @@ def test_a_sum_is_said_to_be_slower_from_a_share_on(images: int, behind: float, 
     prices |= costs(**dict.fromkeys((QUANTIZED, POINTWISE, ALIGNED), price))
     prices[ALIGNED] |= {"least_outputs": 1000.0, "inputs_multiple": 4.0, "outputs_multiple": 16.0}
     prices |= {QUANTIZE: {"read": behind}, "Elementwise": {"Mul": 0.0}}
-    blocked = _slower(op, SimpleNamespace(op_type="ConvInteger"), runtime(prices).costs)  # pyright: ignore
+    blocked = slower_remark(op, SimpleNamespace(op_type="ConvInteger"), runtime(prices).costs)  # pyright: ignore
     assert (blocked is not None) is said

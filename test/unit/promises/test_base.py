@@ -7,7 +7,7 @@ import pytest
 
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.promises.base import _sized  # pyright: ignore[reportPrivateUsage]
+from qdialect.promises.base import with_axis_size
 
 
 def nibbles(axis: int | None) -> UniformType:
@@ -33,5 +33,5 @@ def test_an_axis_is_as_long_as_its_scales_are_many(
     axis: int | None, shape: tuple[int, ...], expected: tuple[int, ...]
 ):
     type = tensor_type(nibbles(axis), shape)
-    assert shape_of(_sized(type)) == expected
-    assert quantized_of(_sized(type)) == quantized_of(type)
+    assert shape_of(with_axis_size(type)) == expected
+    assert quantized_of(with_axis_size(type)) == quantized_of(type)

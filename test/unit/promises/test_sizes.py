@@ -1,7 +1,5 @@
 """What ops compute of lists of sizes and of shapes, some of them unknown: each rule by itself."""
 
-# pyright: reportPrivateUsage=false
-
 
 # ruff: noqa: E501 -- a case a line, so that the table can be read down
 

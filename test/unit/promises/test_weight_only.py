@@ -11,7 +11,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import uniform_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.promises.weight_only import (
-    _block,  # pyright: ignore[reportPrivateUsage]
+    block_of,
     packed_weight,
     unpacked_weight,
 )
@@ -40,7 +40,7 @@ def nibbles(axis: int | None) -> UniformType:
 )
 def test_blocks_of_a_weight_without_blocks(axis: int | None, rows: int, expected: int | None):
     """The greatest power of two that divides the rows, from 16 on; along the inputs, axis 0 here."""
-    block = _block(nibbles(axis), rows, 0)
+    block = block_of(nibbles(axis), rows, 0)
     if expected is None:
         assert isinstance(block, Blocked)
     else:
@@ -63,7 +63,7 @@ def test_the_kernel_takes_blocks_of_powers_of_two_along_the_inputs(blocks: str, 
     mine = f"!mine = !quant.uniform<i4:f32:{blocks}, {{{{0.5, 0.25}}, {{0.5, 0.25}}}}>\n"
     _, module = parsed(mine + text(Case("", "", "w: ?x?x!mine\ny = Identity(w) : ?x?x!mine")))
     (op,) = (one for one in module.walk() if isinstance(one, OnnxOp))
-    block = _block(uniform_of(op.operands[0].type), 96, 0)
+    block = block_of(uniform_of(op.operands[0].type), 96, 0)
     if expected is None:
         assert isinstance(block, Blocked)
     else:

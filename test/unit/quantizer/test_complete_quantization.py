@@ -225,7 +225,7 @@ def test_a_result_without_signal_is_not_taken(
     export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qdialect.quantizer.search.judging.MIN_RATIO_DB", 200.0)
-    monkeypatch.setattr("qdialect.quantizer.complete_quantization._decibels", str)
+    monkeypatch.setattr("qdialect.quantizer.complete_quantization.decibels_of", str)
     report = qdialect.compile(export, data=samples)
     without = qdialect.compile(export)
     assert "would be left for" in report.completion

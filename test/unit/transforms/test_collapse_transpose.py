@@ -1,7 +1,5 @@
 """Transposes that move blocks: every order of five axes, some of which are one."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from itertools import permutations
@@ -25,9 +23,9 @@ from qdialect.transforms.collapse_transpose import (
     MOVES,
     CollapseRows,
     CollapseTranspose,
-    _was_last,
     collapsed,
     moves_one_axis,
+    was_last,
 )
 
 
@@ -150,7 +148,7 @@ def test_an_axis_that_was_the_last_and_will_be(before: str, after: str, expected
         y = Transpose(s) {{perm = array<i64: {after}>}} : 3x3x3xf32""")
     softmax = end.operands[0].owner
     assert isinstance(softmax, OnnxOp)
-    assert _was_last(softmax, 1) is expected
+    assert was_last(softmax, 1) is expected
 
 
 def moves(call: float, scattered: float) -> dict[str, Any]:
@@ -170,11 +168,11 @@ def moves(call: float, scattered: float) -> dict[str, Any]:
 def test_a_transpose_of_blocks_gains_more_than_two_calls(
     groups: Any, shape: tuple[int, ...], scattered: float, call: float
 ):
-    assert not CollapseTranspose(runtime(moves(call, scattered)))._pays(groups, shape)
-    assert CollapseTranspose(runtime(moves(call - 0.5, scattered)))._pays(groups, shape)
+    assert not CollapseTranspose(runtime(moves(call, scattered))).pays(groups, shape)
+    assert CollapseTranspose(runtime(moves(call - 0.5, scattered))).pays(groups, shape)
 
 
 @pytest.mark.parametrize(("shape", "call"), [((2, 3, 4, 5), 240.0), ((DYNAMIC, 3, 4, 5), 120.0)])
 def test_rows_in_place_gain_more_than_two_calls(shape: tuple[int, ...], call: float):
-    assert not CollapseRows(runtime(moves(call, 3.0)))._pays(shape)
-    assert CollapseRows(runtime(moves(call - 0.5, 3.0)))._pays(shape)
+    assert not CollapseRows(runtime(moves(call, 3.0))).pays(shape)
+    assert CollapseRows(runtime(moves(call - 0.5, 3.0))).pays(shape)

@@ -1,7 +1,5 @@
 """`fold-activation` on numbers: what goes would have changed no integer."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folding factors and shifts holds its bounds against float64, whatever the statistics are."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import Any

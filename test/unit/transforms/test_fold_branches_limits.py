@@ -1,6 +1,5 @@
 """`fold-branches`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +9,7 @@ from guard_cases import last_op
 
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-from qdialect.transforms.fold_branches import _is_convolution, _over
+from qdialect.transforms.fold_branches import is_convolution, window_over
 
 
 def window(kernel: int, dilation: int, pads: tuple[int, int]) -> Geometry:
@@ -35,7 +34,7 @@ def window(kernel: int, dilation: int, pads: tuple[int, int]) -> Geometry:
     ],
 )
 def test_a_window_over_two(one: Any, two: Any, expected: Any):
-    over = _over(window(*one), window(*two))
+    over = window_over(window(*one), window(*two))
     if isinstance(over, Blocked):
         assert over.id == expected
     else:
@@ -53,4 +52,4 @@ def test_only_a_float_convolution_is_folded_with_another(result: str, expected: 
         w = [1.0] : 1x1x1x1xf32
         c = Conv(x, w) : 1x1x3x3x{result}
         y = Relu(c) : 1x1x3x3x{result}""")
-    assert _is_convolution(op.operands[0], op) is expected
+    assert is_convolution(op.operands[0], op) is expected

@@ -1,7 +1,5 @@
 """fold-constants computes the QuantizeLinear of a constant itself: what onnxruntime computes, without its copies."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import numpy as np

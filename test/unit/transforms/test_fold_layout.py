@@ -1,6 +1,5 @@
 """`fold-layout`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest
@@ -12,7 +11,7 @@ from qdialect.transforms import fold_layout
 @pytest.mark.parametrize("most", [0, 1, 2, 3])
 def test_so_many_ops_are_turned(most: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fold_layout, "MAX_FOLLOWED_OPS", most)
-    turned = fold_layout._turned(last_op("""
+    turned = fold_layout.turned_source(last_op("""
         x: 2x3x4xf32
         t = Transpose(x) {perm = array<i64: 2, 0, 1>} : 4x2x3xf32
         a = Relu(t) : 4x2x3xf32

@@ -1,7 +1,5 @@
 """Rows that are taken are bit for bit those that a product with one-hot vectors makes, beyond the depth too."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Operands of a join that are quantized once, on numbers: one step at most, whatever the types are."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import Any

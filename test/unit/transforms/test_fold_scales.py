@@ -1,6 +1,5 @@
 """`fold-scales`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ import pytest
 from guard_cases import Case, parsed, text
 
 from qdialect.dialects.quant import QuantizeOp
-from qdialect.transforms.fold_scales import Above, _ceiling
+from qdialect.transforms.fold_scales import Above, ceiling_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ def test_a_bound_for_each_channel_is_repeated_along_a_row(
     )
     (quantize,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
     above = cast(Above, SimpleNamespace(between=[quantize.operands[0].owner]))
-    bound = _ceiling(quantize, quantize.element_type, above)
+    bound = ceiling_of(quantize, quantize.element_type, above)
     assert isinstance(bound, np.ndarray)
     assert bound.shape == expected
     assert np.array_equal(

@@ -1,7 +1,5 @@
 """`insert-casts`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -41,7 +39,7 @@ def test_bounds_that_are_almost_0_stand_for_any(bounds: tuple[float, float], sca
 )
 def test_a_range_is_a_method_or_a_percentile(range: str, known: bool):
     with pytest.raises((UserError, OSError)) as raised:
-        InsertCastsPass(range=range, profile="/none")._annotate(ModuleOp([]), target("onnxruntime"))
+        InsertCastsPass(range=range, profile="/none").annotate(ModuleOp([]), target("onnxruntime"))
     assert ("there is no range" in str(raised.value)) is not known
 
 

@@ -1,7 +1,5 @@
 """Products of i8 activations: the model that runs u8 instead gives the same numbers, bit for bit."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -128,7 +126,7 @@ def test_a_second_quantize_takes_less_than_the_sum_saves(change: dict[str, Any],
         y = ConvInteger(x, w) {{group = {group} : i64}} : 1x4x5x3xi32""")
     calls = {SUM: 100.0, SIGNED: 60.0} | change
     prices = costs(**{name: call for name, call in calls.items() if call is not None and name != "group"})
-    assert LegalizeSum(runtime(prices | {QUANTIZE: {"read": 0.0, "call": 40.0}}))._pays(op) is pays
+    assert LegalizeSum(runtime(prices | {QUANTIZE: {"read": 0.0, "call": 40.0}})).pays(op) is pays
 
 
 @pytest.mark.parametrize(
@@ -150,9 +148,9 @@ def test_casts_of_an_activation_take_less_than_the_product_saves(
         y = MatMulInteger(x, w) : {rows}x5xi32""")
     saved = {SIGNED_PRODUCT: {"product": 92 / 60 / MAX_TIME_RATIO}}
     assert (
-        LegalizeSum(runtime(saved | {QUANTIZE: {"read": 1.0, "call": call}}))._product_pays(op, casts) is pays
+        LegalizeSum(runtime(saved | {QUANTIZE: {"read": 1.0, "call": call}})).product_pays(op, casts) is pays
     )
-    assert not LegalizeSum(runtime({QUANTIZE: {"read": 0.0, "call": 0.0}}))._product_pays(op, casts)
+    assert not LegalizeSum(runtime({QUANTIZE: {"read": 0.0, "call": 0.0}})).product_pays(op, casts)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`legalize-weights`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any

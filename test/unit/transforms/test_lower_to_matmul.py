@@ -3,8 +3,6 @@ Interpolation as products with constant matrices: the integers behind it are tho
 bytes are the same.
 """
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -32,7 +30,7 @@ from qdialect.transforms.lower_to_matmul import (
     AxisMatrix,
     LowerToMatMul,
     LowerToMatmulPass,
-    _are_exact,
+    are_exact,
 )
 
 SHAPES: list[tuple[dict[str, Any], tuple[int, ...], tuple[int, ...]]] = [
@@ -143,7 +141,7 @@ def test_products_for_an_interpolation_take_less_time(price: float, pays: bool):
     product = {"product": 0.5, "written": 0.25, "call": 16.5}
     kernel = {"linear": 2.0, "call": price - 48, "matrix": 1.0}
     target = runtime({"Interpolation": kernel, "Gemm": product})
-    assert LowerToMatMul(target)._pays(op, 2, (1, 1, 2, 3), steps) is pays
+    assert LowerToMatMul(target).pays(op, 2, (1, 1, 2, 3), steps) is pays
 
 
 @pytest.mark.parametrize(
@@ -175,4 +173,4 @@ def array(dtype: npt.DTypeLike, values: Any) -> npt.NDArray[Any]:
 )
 def test_sums_of_bytes_that_float32_holds(fractions: list[float], exact: bool):
     steps = [AxisMatrix(k, array(np.float32, [[f, 1 - f]])) for k, f in enumerate(fractions)]
-    assert _are_exact(steps) is exact
+    assert are_exact(steps) is exact

@@ -1,7 +1,5 @@
 """Convolutions of activations quantized at run time, as matrix products, on numbers."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -219,4 +217,4 @@ def test_a_product_takes_less_than_a_sum_and_its_scaling(change: dict[str, Any],
         images=2, inputs=3, outputs=4, groups=change.get("groups", 1), kernel=(1, 2), strides=(1, 1), dilations=(1, 1),
         pads=((0, 0), (0, 0)), sizes=(3, 6), results=(3, 5),
     )  # fmt: skip
-    assert LowerToProduct(runtime(prices))._pays(plane, biased=change.get("biased", True)) is pays
+    assert LowerToProduct(runtime(prices)).pays(plane, biased=change.get("biased", True)) is pays

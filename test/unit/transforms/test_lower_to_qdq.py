@@ -1,6 +1,5 @@
 """`lower-to-qdq`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest

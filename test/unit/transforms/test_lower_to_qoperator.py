@@ -1,7 +1,5 @@
 """What is lowered to integer kernels computes what onnxruntime, left as it is, makes of the model that was given."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -27,7 +25,7 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
-from qdialect.transforms.lower_to_qoperator import _sum_guard
+from qdialect.transforms.lower_to_qoperator import sum_guard
 
 
 @pytest.mark.parametrize("zeros", [[-128, -128, -128], [-128, 5, -100]])
@@ -253,7 +251,7 @@ def test_a_product_sums_up_to_the_greatest_integer(most: int, blocked: bool, mon
     op = last_op("x: 2x1x!u\nw = [3] : 1x1xi8 as 1x1x!t\ny = MatMul(x, w) : 2x1xf32")
     types = [uniform_of(value.type) for value in op.operands]
     monkeypatch.setattr(numerics, "INT32_MAX", most)
-    reason = _sum_guard(op, types)
+    reason = sum_guard(op, types)
     assert (reason is not None) is blocked
     if reason is not None:
         assert "726" in reason.message

@@ -1,7 +1,5 @@
 """`lower-to-table`: tables of 256 values against onnxruntime with optimization off, on all values."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -26,7 +24,7 @@ from qdialect.kernel_selection.functions import ELEMENTWISE
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes, lower_to_table
-from qdialect.transforms.lower_to_table import LOOKUP, MAX_DISTANCE_STEPS, LowerToTable, _is_near
+from qdialect.transforms.lower_to_table import LOOKUP, MAX_DISTANCE_STEPS, LowerToTable, is_near
 
 Array = npt.NDArray[Any]
 SCALE, Y_SCALE = 0.03, 0.017
@@ -150,7 +148,7 @@ def test_so_many_values_are_searched_for_a_table(most: int, known: bool, monkeyp
         t = Erf(d) : 2x3xf32
         y = qcast t : 2x3x!t""")))  # fmt: skip
     (last,) = (op for op in module.walk() if isinstance(op, QuantizeOp))
-    assert (lower_to_table._cone(last.results[0]) is not None) is known
+    assert (lower_to_table.longest_cone(last.results[0]) is not None) is known
 
 
 TABLE = "q: 2x3x!u\nd = dcast q : 2x3xf32\nt = Tanh(d) : 2x3xf32\ny = qcast t : 2x3x!t"
@@ -192,7 +190,7 @@ def test_a_table_takes_less_than_what_it_replaces(
 def test_functions_of_an_opset_that_take_less_time(opset: int, now: float, expected: list[str]):
     prices = {"DequantizeLinear": 2.0, "QuantizeLinear": 3.0, "Gelu": 3.5, "HardSwish": 8.6}
     op = last_op("x: 2x3xf32\ny = Tanh(x) : 2x3xf32", opset)
-    assert [f.name for f in LowerToTable(runtime({}))._cheaper(op, prices, now)] == expected
+    assert [f.name for f in LowerToTable(runtime({})).cheaper_functions(op, prices, now)] == expected
 
 
 def per_tensor(storage: str, scale: float, zero: int = 0, expressed: Any = None) -> UniformType:
@@ -209,4 +207,4 @@ def test_near_is_by_steps_and_by_a_part_of_one(moved: float, off: int, expected:
     exact = np.arange(4, 68) * 0.5
     table = np.arange(4, 68, dtype=np.uint8)
     table[5] += off
-    assert _is_near(exact + moved * 0.5, exact, table, type) is expected
+    assert is_near(exact + moved * 0.5, exact, table, type) is expected

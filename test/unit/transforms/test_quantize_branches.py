@@ -1,7 +1,5 @@
 """`quantize-branches`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import Any
@@ -23,7 +21,7 @@ from quantized_models import (
 )
 
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.transforms.quantize_branches import _is_one_sided
+from qdialect.transforms.quantize_branches import is_one_sided
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("Sigmoid", 0, 1), ("Tanh", -1, 1), ("HardSigmoid", 0, 1)])
@@ -70,4 +68,4 @@ def test_a_shortcut_is_quantized_as_it_is_elsewhere():
 def test_one_side_of_zero(zeros: list[int], expected: bool):
     scales = np.full(len(zeros), 0.5, np.float32)
     type = UniformType.per_axis(Storage.of("u8"), 0, scales, np.array(zeros))
-    assert _is_one_sided(type) is expected
+    assert is_one_sided(type) is expected

@@ -1,7 +1,5 @@
 """`raise-arithmetic` and `quantize-inputs` on numbers: spelled-out quantization against the casts it is read as."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,13 +1,12 @@
 """`raise-arithmetic`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest
 from guard_cases import last_op
 
 from qdialect.patterns.arithmetic_operands import Constants
-from qdialect.transforms.raise_arithmetic import _quantizes
+from qdialect.transforms.raise_arithmetic import quantizes
 
 
 @pytest.mark.parametrize(
@@ -24,4 +23,4 @@ from qdialect.transforms.raise_arithmetic import _quantizes
 )
 def test_what_quantizes_at_run_time(body: str, expected: bool):
     op = last_op(f"x: 2xf32\nk = [1.0, 2.0] : 2xf32\ns = [0.5] : f32\n{body}")
-    assert _quantizes(op, Constants()) is expected
+    assert quantizes(op, Constants()) is expected

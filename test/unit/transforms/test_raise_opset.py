@@ -1,7 +1,5 @@
 """Ops of older opsets give the same numbers as the ops of opset 13 that they become."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping

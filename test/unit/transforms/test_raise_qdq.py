@@ -1,6 +1,5 @@
 """`raise-qdq`: what it takes, the last case and the first that it leaves."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -20,7 +19,7 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
-from qdialect.transforms.raise_qdq import FittingAxis, PositiveScales, _is_float_alone
+from qdialect.transforms.raise_qdq import FittingAxis, PositiveScales, is_float_alone
 
 NEGATIVE = """
     k = [1, 2, 3, -4, 5, 6] : 2x3x{0}
@@ -93,7 +92,7 @@ def test_blocks_run_along_the_axis_that_fits(block: int, scales: str, axis: int,
 
 def test_a_place_behind_the_results_has_no_annotation():
     op = last_op("x: 2xf32\ny = Relu(x) : 2xf32")
-    assert [_is_float_alone(op, index) for index in (0, 1, 2)] == [True, False, False]
+    assert [is_float_alone(op, index) for index in (0, 1, 2)] == [True, False, False]
 
 
 @pytest.mark.parametrize("rows", [MAX_BLOCK_PARAMETERS // 64, MAX_BLOCK_PARAMETERS // 64 + 1])

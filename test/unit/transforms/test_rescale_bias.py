@@ -1,7 +1,5 @@
 """`rescale-bias` under `--check-numerics`, where a bias and the sums beside it cancel."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from qdialect.ir.values import known_array
 from qdialect.numerics import folding
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import remarks_of
-from qdialect.transforms.rescale_bias import RescaleBiasPass, _count, _refine
+from qdialect.transforms.rescale_bias import RescaleBiasPass, counted_bias, refined_weight
 
 CANCELS = """
 func.func @main(%x: tensor<1x4xui8>) -> tensor<1x2xf32> {
@@ -87,7 +85,7 @@ GEMM = """
 def test_a_sum_is_as_large_as_int32(weight: int, counted: bool):
     """255 and a bias of 2147483392 make 2**31 - 1."""
     op = last_op(GEMM.format(weight))
-    result = _count(op, ONE, WEIGHTS, np.array([[weight]], np.int8), np.array([2147483392], np.float32))
+    result = counted_bias(op, ONE, WEIGHTS, np.array([[weight]], np.int8), np.array([2147483392], np.float32))
     unchanged = not isinstance(result, Blocked) and result.weight is None
     assert unchanged is counted
 
@@ -99,7 +97,7 @@ def test_only_a_bias_beyond_its_share_widens_a_weight(
     op = last_op(GEMM.format(1))
     monkeypatch.setattr(numerics, "INT32_MAX", folding.MAX_FOLDED_BIAS + 200)
     bias = np.array([folding.MAX_FOLDED_BIAS + more], np.float32)
-    result = _count(op, ONE, WEIGHTS, np.ones((1, 1), np.int8), bias)
+    result = counted_bias(op, ONE, WEIGHTS, np.ones((1, 1), np.int8), bias)
     if widened:
         assert not isinstance(result, Blocked)
         assert result.weight is not None
@@ -116,7 +114,7 @@ def refined(values: str, bias: list[float]) -> list[float] | None:
     )
     _, module = parsed(f"!ones = !quant.uniform<i8:f32:1, {{1.0,1.0}}>\n{source}")
     op = next(o for o in module.walk() if isinstance(o, OnnxOp) and o.op_type == "Gemm")
-    new = _refine(op, ONE, uniform_of(op.operands[1].type), np.array(bias, np.float32))
+    new = refined_weight(op, ONE, uniform_of(op.operands[1].type), np.array(bias, np.float32))
     return None if new is None else new[1].scales.tolist()
 
 

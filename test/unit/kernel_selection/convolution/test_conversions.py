@@ -1,6 +1,5 @@
 """`kernel_selection.convolution.conversions`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any
@@ -37,6 +36,6 @@ def test_a_pool_is_a_convolution_if_that_is_faster(result: str, now: float):
     shape: dict[str, Any] = {ALIGNED: {}, "QLinearConvDepthwiseAligned": {"outputs_multiple": 16.0}}
     for price, pays in ((0.85 * now, False), (0.85 * now - 1, True)):
         depthwise = {DEPTHWISE: FREE | {"call": price, "rest": 0.0}}
-        assert WriteAsConvolution(runtime(own | depthwise | shape))._pays(op, 3, (2, 2)) is pays
-    assert not WriteAsConvolution(runtime(own | shape))._pays(op, 3, (2, 2))
-    assert not WriteAsConvolution(runtime({DEPTHWISE: FREE | {"rest": 0.0}} | shape))._pays(op, 3, (2, 2))
+        assert WriteAsConvolution(runtime(own | depthwise | shape)).pays(op, 3, (2, 2)) is pays
+    assert not WriteAsConvolution(runtime(own | shape)).pays(op, 3, (2, 2))
+    assert not WriteAsConvolution(runtime({DEPTHWISE: FREE | {"rest": 0.0}} | shape)).pays(op, 3, (2, 2))

@@ -1,7 +1,5 @@
 """`kernel_selection.convolution.depth`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -10,7 +8,7 @@ import pytest
 from geometries import FREE, SPACE
 
 from qdialect.dialects.onnx_types import DYNAMIC
-from qdialect.kernel_selection.convolution.depth import MAX_SLICES, _rows, _slices, joined_axes
+from qdialect.kernel_selection.convolution.depth import MAX_SLICES, joined_axes, joined_rows, joined_slices
 from qdialect.kernel_selection.convolution.step import BYTE_SLICES_OPSET, ConvolutionStep, Spec
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
@@ -44,9 +42,9 @@ def opened(g: Geometry, *places: tuple[str, int]) -> Geometry:
     ],
 )
 def test_rows_are_joined_if_all_other_sizes_are_known(places: list[tuple[str, int]], blocked: bool):
-    step = _rows(Spec(opened(FLAT, *places), 2, True, False, 17))
+    step = joined_rows(Spec(opened(FLAT, *places), 2, True, False, 17))
     assert (step.blocked is not None) is blocked
-    after = _rows(Spec(FLAT, 2, True, False, 17)).after.geometry
+    after = joined_rows(Spec(FLAT, 2, True, False, 17)).after.geometry
     assert (after.kernel, after.strides, after.dilations, after.pads) == (
         (3, 1),
         (1, 1),
@@ -70,9 +68,9 @@ def test_rows_are_joined_if_all_other_sizes_are_known(places: list[tuple[str, in
 )
 def test_slices_are_joined_if_all_other_sizes_are_known(places: list[tuple[str, int]], blocked: bool):
     one = replace(SPACE, kernel=(1, 3, 5))
-    step = _slices(Spec(opened(one, *places), 2, True, False, 17), {})
+    step = joined_slices(Spec(opened(one, *places), 2, True, False, 17), {})
     assert (step.blocked is not None) is blocked
-    after = _slices(Spec(one, 2, True, False, 17), {}).after.geometry
+    after = joined_slices(Spec(one, 2, True, False, 17), {}).after.geometry
     assert (after.images, after.inputs, after.kernel) == (12, 3, (3, 5))
     assert (after.strides, after.dilations, after.pads) == ((2, 1), (2, 3), ((2, 1), (3, 2)))
     assert (after.sizes, after.results) == ((9, 8), (4, 4))
@@ -80,7 +78,7 @@ def test_slices_are_joined_if_all_other_sizes_are_known(places: list[tuple[str, 
 
 def test_joined_steps_wait_for_pads_and_channels():
     for change, reason in (({"pads": None}, "pads"), ({"states_channels": False}, "channels")):
-        step = _rows(Spec(replace(FLAT, **change), 2, True, False, 17))
+        step = joined_rows(Spec(replace(FLAT, **change), 2, True, False, 17))
         assert step.blocked is not None
         assert reason in step.blocked.message
 
@@ -114,4 +112,4 @@ def reason(blocked: ConvolutionStep | Blocked | None) -> str | None:
 )
 def test_slices_are_channels_up_to_a_depth(depth: int, opset: int, expected: str | None):
     spec = Spec(replace(SPACE, kernel=(depth, 3, 5)), 2, True, False, opset)
-    assert reason(_slices(spec, {GATHERED: FREE}).blocked) == expected
+    assert reason(joined_slices(spec, {GATHERED: FREE}).blocked) == expected

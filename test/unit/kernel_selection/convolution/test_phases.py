@@ -1,6 +1,5 @@
 """`kernel_selection.convolution.phases`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from dataclasses import replace
@@ -79,7 +78,7 @@ def test_short_runs_are_moved_by_slices(run: int, is_float: bool, opset: int, sl
     spec = Spec(SPREAD, 2, True, is_float, opset)
     op = last_op(f"x: 2x3x5x{2 * run}xf32\ny = Relu(x) : 2x3x5x{2 * run}xf32")
     nodes = ImageNodes()
-    last = SpreadPhases(spec)._rows(nodes, op.operands[0], 2, run)
+    last = SpreadPhases(spec).rows_of_runs(nodes, op.operands[0], 2, run)
     names = [one.op_type for one in nodes.ops if isinstance(one, OnnxOp) and one.op_type != "Constant"]
     assert names == (["Slice", "Slice", "Concat"] if sliced else ["Reshape", "Transpose"])
     assert shape_of(last.type) == ((2, 3, 10, run) if sliced else (2, 3, 2, 5, run))

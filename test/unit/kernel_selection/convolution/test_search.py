@@ -1,7 +1,5 @@
 """Where a convolution gets another form, by opset, by size and by cost: each boundary from both sides."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.ir.values import is_float32
 from qdialect.kernel_selection.convolution import search
-from qdialect.kernel_selection.convolution.search import Plan, Search, _around, float_kernel
+from qdialect.kernel_selection.convolution.search import Plan, Search, float_kernel, moves_around
 from qdialect.kernel_selection.convolution.step import ConvolutionStep, Spec
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -45,7 +43,7 @@ def test_what_stands_around_a_float_kernel(reads: bool, makes: bool, expected: f
     """3 channels, 16 results in 2 images, 1 of 2 rows read, 4 channels written."""
     spec = Spec(PLANE, 2, True, True, 17, reads_last=reads, makes_last=makes)
     prices = {SPREADING: FREE | {"move_byte": 64.0, "move_float": 200.0}}
-    assert _around(spec, prices) == expected
+    assert moves_around(spec, prices) == expected
 
 
 @pytest.mark.parametrize(("price", "kernel"), [(85.0, SUM), (84.9, FLOAT)])
@@ -155,7 +153,7 @@ def test_a_tensor_of_one_channel_is_channels_last_as_it_is(inputs: int, outputs:
     assert window is not None
     assert x is not None
     assert w is not None
-    spec = ChooseConvolutionForm(target("onnxruntime"))._spec(op, window, x, w)
+    spec = ChooseConvolutionForm(target("onnxruntime")).spec_of(op, window, x, w)
     assert not isinstance(spec, Blocked)
     assert (spec.reads_last, spec.makes_last) == (inputs > 1, outputs > 1)
 
@@ -175,7 +173,7 @@ def test_a_transposed_convolution_is_spread_if_that_saves_its_moves(price: float
     prices |= {SPREADING: FREE | {"call": 10_000.0, "move_byte": 0.0, "quantize": 0.0}}
     prices[ALIGNED] |= aligned
     op = last_op("x: 2x3x3x5xf32\nw: 3x4x2x2xf32\ny = ConvTranspose(x, w) : 2x4x6x10xf32")
-    plan = ChooseConvolutionForm(runtime(prices))._spread(op, Spec(geometry, 2, True, False, 17))
+    plan = ChooseConvolutionForm(runtime(prices)).spread_plan(op, Spec(geometry, 2, True, False, 17))
     assert isinstance(plan, Plan) is spread
     if isinstance(plan, Blocked):
         assert ("have to be gained" in plan.message) is unsure

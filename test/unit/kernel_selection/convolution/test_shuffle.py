@@ -1,13 +1,12 @@
 """`kernel_selection.convolution.shuffle`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest
 from guard_cases import last_op
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.kernel_selection.convolution.shuffle import _channels_last
+from qdialect.kernel_selection.convolution.shuffle import with_channels_last
 from qdialect.kernel_selection.convolution.step import ImageNodes
 
 
@@ -23,7 +22,7 @@ def test_a_clamp_of_integers_stands_behind_its_transpose(bound: str, moved: bool
     clamp = pool.operands[0].owner
     assert isinstance(clamp, OnnxOp)
     nodes = ImageNodes()
-    _channels_last(clamp.results[0], nodes)
+    with_channels_last(clamp.results[0], nodes)
     assert [op.op_type for op in nodes.ops if isinstance(op, OnnxOp)] == (
         ["Transpose", "Clip"] if moved else ["Transpose"]
     )

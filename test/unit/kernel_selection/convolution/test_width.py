@@ -1,7 +1,5 @@
 """`kernel_selection.convolution.width`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -14,8 +12,8 @@ from qdialect.kernel_selection.convolution.step import Spec
 from qdialect.kernel_selection.convolution.width import (
     Packing,
     Row,
-    _moves,
-    _packed,
+    moves_of_packing,
+    packed_spec,
     packed_widths,
     packings,
     row_of,
@@ -75,7 +73,7 @@ def axes(geometry: Geometry, count: int) -> Geometry:
 def test_only_the_last_axis_is_packed(count: int):
     g = axes(SPACE, count)
     packing = Packing(2, 4, kernel=6, stride=3, before=7, behind=9)
-    after = _packed(Spec(g, 2, True, False, 17), row_of(g), packing).geometry
+    after = packed_spec(Spec(g, 2, True, False, 17), row_of(g), packing).geometry
     assert after == replace(
         g,
         inputs=6,
@@ -135,7 +133,7 @@ def test_packed_pixels_are_moved_there_and_back(
     """Of 2 images of 20 pixels, 6 bytes for each of two strides, at 1, and 8 floats, at 10."""
     spec = Spec(ROW, 2, True, True, 17, reads_last=last[0], makes_last=last[1])
     packing = Packing(inputs, outputs, kernel=3, stride=1, before=0, behind=0)
-    assert _moves({SPREADING: {"move_byte": 1.0, "move_float": 10.0}}, spec, packing) == moved
+    assert moves_of_packing({SPREADING: {"move_byte": 1.0, "move_float": 10.0}}, spec, packing) == moved
 
 
 @pytest.mark.parametrize("sizes", [((7, DYNAMIC), (5, 4)), ((7, 9), (5, DYNAMIC))])

@@ -70,7 +70,7 @@ def test_a_sample_counts_whole_or_not_at_all(memory: int, monkeypatch: pytest.Mo
     monkeypatch.setattr("qdialect.quantizer.statistics.observer.CHUNK_BYTES", 3 * samples()[:1].nbytes)
     profiler = Profiler(import_model(model()), memory=memory)
     looked: list[str] = []
-    look = profiler._look  # pyright: ignore[reportPrivateUsage]
+    look = profiler.look
 
     def disturbed(value: Any, array: Array) -> None:
         looked.append("")
@@ -78,7 +78,7 @@ def test_a_sample_counts_whole_or_not_at_all(memory: int, monkeypatch: pytest.Mo
             os.kill(os.getpid(), signal.SIGINT)
         look(value, array)
 
-    monkeypatch.setattr(profiler, "_look", disturbed)
+    monkeypatch.setattr(profiler, "look", disturbed)
     with pytest.raises(KeyboardInterrupt):
         profiler.add([{"x": samples()}])
     count = profiler.profile.samples

@@ -1,6 +1,5 @@
 """`runtimes.onnxruntime.cast_motion`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import Any

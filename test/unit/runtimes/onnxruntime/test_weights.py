@@ -1,6 +1,5 @@
 """`runtimes.onnxruntime.weights`: the last case on one side of each bound, the first on the other."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest

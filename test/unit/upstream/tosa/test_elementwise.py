@@ -8,7 +8,7 @@ from guard_cases import last_op
 
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.reasons import Blocked
-from qdialect.upstream.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.elementwise import COARSE, terms_of_sum
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_terms_have_as_many_fraction_bits_as_32_bits_allow(exponent: int, count:
     """One less for each doubling of the largest ratio from 1 on, and of the number of terms from 4 on."""
     scale = f"!quant.uniform<i8:f32, {float(2.0**exponent)!r}>"
     op = last_op(f"x: 2x3x!mine\ny = Sum({', '.join(['x'] * count)}) : 2x3x!t", mine=scale)
-    result = _terms(op.operands, UniformType.per_tensor(Storage.of("i8"), np.float32(1.0)))
+    result = terms_of_sum(op.operands, UniformType.per_tensor(Storage.of("i8"), np.float32(1.0)))
     if bits is None:
         assert result is COARSE
     else:

@@ -9,7 +9,7 @@ from guard_cases import Case, ops_of, parsed, text
 from qdialect.numerics.pixels import coordinates
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
-from qdialect.upstream.tosa.images import _Line, _lines, _rounded  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.images import Line, line_of, line_through
 
 
 @pytest.mark.parametrize(("height", "width", "resized"), [(4, 8, True), (4, 2, False), (2, 4, True)])
@@ -57,7 +57,7 @@ def test_which_scales_offsets_and_borders_tosa_allows(
     n: int, d: int, offset: int, old: int, new: int, legal: bool
 ):
     border = (new - 1) * d - (old - 1) * n + offset
-    line = _Line(n, d, offset)
+    line = Line(n, d, offset)
     assert line.border(old, new) == border
     expected = 0 < n <= 2048 and d < 16 * n and -n <= offset < 16 * n and -16 * n <= border < n
     assert line.is_legal(old, new) is expected is legal
@@ -66,7 +66,7 @@ def test_which_scales_offsets_and_borders_tosa_allows(
 @pytest.mark.parametrize("mode", ["align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"])
 @pytest.mark.parametrize(("old", "new"), [(4, 8), (6, 4), (5, 3), (3, 1), (1, 4), (1, 1), (5, 9)])
 def test_lines_have_the_coordinates_of_pixels(mode: str, old: int, new: int):
-    line = _lines(old, new, mode)
+    line = line_of(old, new, mode)
     if mode == "pytorch_half_pixel" and new == 1:
         assert line is None
         return
@@ -101,14 +101,14 @@ def test_lines_have_the_coordinates_of_pixels(mode: str, old: int, new: int):
     ],
 )
 def test_a_line_picks_the_rows_that_it_was_asked_for(old: int, new: int, rows: list[int] | None):
-    line = _rounded(None if rows is None else np.array(rows), old, new)
+    line = line_through(None if rows is None else np.array(rows), old, new)
     assert line is not None
     assert line.is_legal(old, new)
     assert line.nearest(old, new).tolist() == (list(range(old)) if rows is None else rows)
 
 
 def test_no_line_picks_rows_out_of_order():
-    assert _rounded(np.array([0, 2, 1, 3]), 4, 4) is None
+    assert line_through(np.array([0, 2, 1, 3]), 4, 4) is None
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
 from qdialect.upstream.site import Values
-from qdialect.upstream.tosa.elementwise import COARSE, _terms  # pyright: ignore[reportPrivateUsage]
-from qdialect.upstream.tosa.normalizations import LONG_ROW, _row  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.elementwise import COARSE, terms_of_sum
+from qdialect.upstream.tosa.normalizations import LONG_ROW, rows_of
 from qdialect.upstream.tosa.site import LARGE_SUM, TosaSite, array_attr, takes
-from qdialect.upstream.tosa.sums import _factors  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.sums import factors_of
 
 
 def outcome(body: str, mine: str, plain: str = "1.0") -> tuple[list[str], str]:
@@ -75,7 +75,7 @@ def test_an_epsilon_far_above_a_row_takes_its_bits(exponent: int, bits: int | No
     attributes = "{epsilon = 1.0 : f32}"
     body = f"x: 3x2x!mine\ng = [1.0] : 1xf32\ny = LayerNormalization(x, g) {attributes} : 3x2x!mine"
     op = last_op(body, mine=f"!quant.uniform<i8:f32, {power(exponent)}>")
-    row = _row(op, uniform_of(op.operands[0].type), 2)
+    row = rows_of(op, uniform_of(op.operands[0].type), 2)
     if bits is None:
         assert row is LONG_ROW
     else:
@@ -86,7 +86,9 @@ def test_an_epsilon_far_above_a_row_takes_its_bits(exponent: int, bits: int | No
 def test_rows_of_two_to_16384_elements():
     op = last_op("x: 3x2x!mine\ng = [1.0] : 1xf32\ny = LayerNormalization(x, g) : 3x2x!mine")
     x = uniform_of(op.operands[0].type)
-    known = {count: not isinstance(_row(op, x, count), Blocked) for count in (1, 2, 1 << 14, (1 << 14) + 1)}
+    known = {
+        count: not isinstance(rows_of(op, x, count), Blocked) for count in (1, 2, 1 << 14, (1 << 14) + 1)
+    }
     assert known == {1: False, 2: True, 1 << 14: True, (1 << 14) + 1: False}
 
 
@@ -110,7 +112,7 @@ def test_sums_end_where_int32_does(sign: int):
             b = [{sign * bias}, 9] : 2xi32 as 2x!bias
             y = Gemm(x, w, b) : 2x2x!far"""
         op = last_op(body, mine=f"{types}\n!far = !quant.uniform<i8:f32, 16777216.0>")
-        factors = _factors(op, 2)
+        factors = factors_of(op, 2)
         if not legal:
             assert isinstance(factors, Blocked)
             assert (factors.id, factors.message.split(",")[0]) == (
@@ -278,7 +280,7 @@ def test_the_greatest_of_all_pixels_is_one_window():
 def test_constants_of_a_sum_count_by_the_greatest(exponent: int, bits: int | None, sign: float):
     """As an operand of 255 steps does whose scale is that power of two."""
     body = f"x: 2x3x!mine\nk = [1.0, {sign * 255 * 2.0**exponent}, 0.0] : 3xf32\ny = Add(x, k) : 2x3x!mine"
-    result = _terms(last_op(body).operands, UniformType.per_tensor(Storage.of("i8"), np.float32(1.0)))
+    result = terms_of_sum(last_op(body).operands, UniformType.per_tensor(Storage.of("i8"), np.float32(1.0)))
     if bits is None:
         assert result is COARSE
     else:

@@ -10,7 +10,7 @@ from guard_cases import last_op
 
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.upstream.tosa.sums import _stored_weight, _two_axes  # pyright: ignore[reportPrivateUsage]
+from qdialect.upstream.tosa.sums import weight_in_i8, with_two_axes
 
 WEIGHTS = [
     # element type, stored values, what the integer profile multiplies with, its zero point
@@ -40,7 +40,7 @@ def test_a_weight_in_i8_keeps_its_values(
     op = last_op(body, mine=f"!quant.uniform<{element}>")
     linear = op.get_trait(Linear)
     assert linear is not None
-    weight = _stored_weight(op, linear)
+    weight = weight_in_i8(op, linear)
     if expected is None:
         assert isinstance(weight, Blocked)
         return
@@ -56,7 +56,7 @@ def test_a_convolution_of_one_axis_is_one_of_two(pads: tuple[tuple[int, int], ..
     both = replace(both, dilations=(1, 2), sizes=(1, 9), results=(1, 4))
     names = ("kernel", "strides", "dilations", "sizes", "results")
     one = replace(both, pads=pads, **{name: getattr(both, name)[1:] for name in names})
-    assert _two_axes(one) == both
-    assert _two_axes(both) is both
+    assert with_two_axes(one) == both
+    assert with_two_axes(both) is both
     three = replace(both, **{name: (1, *getattr(both, name)) for name in names})
-    assert isinstance(_two_axes(three), Blocked)
+    assert isinstance(with_two_axes(three), Blocked)
