@@ -103,7 +103,7 @@ def widen_casts(module: ModuleOp, rewriter: Rewriter) -> bool:
             halves[op.operands[0], op.parent] = half.results[0]
             rewriter.replace(op, [*sources, read, half])
     for op in reversed(operations(module)) if any_widened else ():
-        if isinstance(op, StorageCastOp) and op.results[0].first_use is None:
+        if isinstance(op, StorageCastOp) and op.parent is not None and op.results[0].first_use is None:
             rewriter.erase(op)
     return any_widened
 
