@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BLOCKED_CHANNELS = "_nchwc"
 """What onnxruntime appends to the name of a tensor to name the node with blocked channels that computes it."""
-NEAR = 4
+MAX_NODES_TO_FUSED = 4
 """Greatest number of nodes between the last node that a session fused and the one whose work it does."""
 _MARK = re.compile(r"<(\d+)>")
 
@@ -59,7 +59,7 @@ class Origins:
     def _working(self, last: int, operator: str) -> int:
         """Of the nodes fused into one that computes the result of `last`, the one of that operator; else `last`."""
         at = last
-        for _ in range(NEAR):
+        for _ in range(MAX_NODES_TO_FUSED):
             if operator.endswith(self._operators[at]):
                 return at
             if not self._above[at]:

@@ -157,6 +157,7 @@ def quantize_module(
 def _quantized(
     module: ModuleOp, data: Data | None, calibration: Calibration, options: Options, feeds: Sequence[Feeds]
 ) -> Quantized:
+    """`quantize_module`, without what is known of images in the metadata."""
     weights = parse_weights(calibration.weights)
     if calibration.range is not None:
         check_range(calibration.range)

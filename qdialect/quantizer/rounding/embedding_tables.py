@@ -35,7 +35,8 @@ from qdialect.targets import Target
 
 MIN_SAVED_BYTES = 1 << 20
 """Least saving in bytes for a table: the compiler stores smaller ones as floats again."""
-LEVELS = 127
+LARGEST_CODE = 127
+"""Greatest magnitude of the integers of a table."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,11 @@ def quantize_tables(tables: Sequence[Table]) -> None:
 def _quantized(table: Table) -> tuple[Array, UniformType]:
     """The stored integers and their type, rounded to nearest, symmetric."""
     array = known_array(table.value)
-    stored, type = round_to_nearest(array, array.ndim - 1, LEVELS)
+    stored, type = round_to_nearest(array, array.ndim - 1, LARGEST_CODE)
     return (
         (stored, type)
         if all(_moves_past(op, type) for op in table.takers)
-        else round_to_nearest(array, None, LEVELS)
+        else round_to_nearest(array, None, LARGEST_CODE)
     )
 
 

@@ -33,7 +33,6 @@ class Cause(StrEnum):
     """Rounding of an activation's elements inside its range."""
     CLIPPING = "clipping"
     """Clipping of an activation's elements beyond its range."""
-    BIAS = "bias"
 
 
 @dataclass(frozen=True)
