@@ -32,7 +32,7 @@ def rows(count, seconds=0.0):
 
 import qdialect
 import qdialect.quantizer.statistics.workers as workers
-workers.PART = 4096
+workers.PART_BYTES = 4096
 workers.available_cores = lambda: 2
 """.replace("WEIGHT", ", ".join(str(k % 7 - 3) for k in range(32)))
 """A script whose main module is not guarded."""
