@@ -158,6 +158,7 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
     owned = [layers[owners[k]] if k in owners else None for k in range(len(nodes))]
     kinds = kinds_of(nodes, owned, report.account.links, report.form)
     summary = _summary(report, around)
+    said = *report.verdict(report), report.checked, *around.findings
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -166,7 +167,7 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "exactness": report.exactness,
         "headline": _headline(report, summary),
         "summary": summary,
-        "verdict": list(filter(None, (*report.verdict(report), report.checked, *around.findings))),
+        "verdict": [line for text in said for line in text.splitlines()],
         "interface": {name: one.as_json() for name, one in report.interface.items()},
         "multiply_adds": _totals(report),
         "operators": {"before": _operators(report), "after": report.after},

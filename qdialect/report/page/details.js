@@ -50,7 +50,9 @@ function showDetails(node) {
   const outputs = [...(node?.outputs ?? []), ...(layer?.outputs ?? [])].map((t) => t.name);
   const drawn = [...new Set(outputs.flatMap((name) => [name, name.replace(/_quantized$/, "")]))]
     .map(histogram).find((one) => one);
-  const lists = [["Takes", shown.inputs], ["Makes", shown.outputs]].filter(([, list]) => list.length);
+  // Tensors state their scales: a kernel's operands that repeat them are left out.
+  const isTold = (t) => t.is_constant && t.shape?.length === 0 && node && node.kind !== "float";
+  const lists = [["Takes", shown.inputs.filter((t) => !isTold(t))], ["Makes", shown.outputs]].filter(([, list]) => list.length);
   const name = layer && (!node || node.layer === selection.layer) ? title(layer) : shown.name ?? shown.node;
   pane.replaceChildren(
     html("h3", {}, html("span", {class: `dot ${layer ? layerKind(layer) : node.kind}`}), html("code", {}, breakable(name)),

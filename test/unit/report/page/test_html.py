@@ -136,6 +136,13 @@ def test_the_headline_is_in_the_users_measures(report: Report):
     assert slower["headline"] == "2.00x slower, identical, 200 kB of 400 kB"
 
 
+def test_each_line_of_the_verdict_is_one(report: Report):
+    """The lines on the data stood in one row, as a text of two lines."""
+    data = plain(report, Circumstances(findings=("data: a\ndata: b", "")))
+    assert data["verdict"][-2:] == ["data: a", "data: b"]
+    assert all("\n" not in line for line in data["verdict"])
+
+
 def test_values_outside_of_the_integers_are_counted(report: Report):
     """A value within half a step of the end of a range is rounded, not cut."""
     tensor = next(t for n in report.account.nodes for t in n.outputs if t.scale and t.element == "uint8")
