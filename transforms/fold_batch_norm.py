@@ -328,7 +328,7 @@ class FoldBatchNormPass(RewritePass):
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
     reasons = (
-        "activation-per-axis bias-shape bound-outside computed-parameter expressed-type float-faster "
+        "activation-per-axis bias-shape bound-outside computed-parameter expressed-type "
         "invalid-parameters made-by-session not-quantized quantizer-between scale-value second-consumer "
         "sides-differ training-mode unfoldable-factor unknown-shape weight-axis"
     )

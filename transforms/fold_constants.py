@@ -48,6 +48,7 @@ from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.rows import TakesRows
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, apply_patterns, erase_unused, refresh_signatures
+from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass, Role
 from qdialect.rewriting.remarks import remarks_of
@@ -182,5 +183,6 @@ class FoldConstantsPass(RewritePass):
                 _clean_up(op, {reader for readers in users for reader in readers})
             left = compute_constants(op)  # ops on constants just quantized, or moved out of a branch
         for remaining, blocked in left.items():
-            remarks_of(op).add(self.name, remaining, blocked)
+            table = remarks_of(op)
+            (table.record if is_kept(remaining) else table.add)(self.name, remaining, blocked)
         refresh_signatures(op)

@@ -257,7 +257,7 @@ class FoldFloatWeightsPass(TargetPass):
     name = "fold-float-weights"
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
-    reasons = "float-faster large-weight made-by-session"
+    reasons = "large-weight made-by-session"
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
     elements: int = MAX_FLOAT_WEIGHT_ELEMENTS

@@ -154,6 +154,5 @@ class FoldOneHotPass(RewritePass):
     name = "fold-one-hot"
     exactness = Exactness.EXACT
     role = Role.SIMPLIFYING
-    reasons = "float-faster"
     rewrite = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"
     pattern_types = (TakeRows, TakeIntegerRows)

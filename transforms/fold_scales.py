@@ -293,8 +293,8 @@ class FoldScalesPass(RewritePass):
     exactness = Exactness.CLOSE
     role = Role.SIMPLIFYING
     reasons = (
-        "float-faster integers-used invalid-op not-quantized opset second-consumer sides-differ "
-        "unfoldable-factor value-rounds weight-axis zero-point"
+        "integers-used invalid-op not-quantized opset second-consumer sides-differ unfoldable-factor "
+        "value-rounds weight-axis zero-point"
     )
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
 

@@ -254,7 +254,7 @@ class InsertCastsPass(RewritePass):
     name = "insert-casts"
     exactness = Exactness.LOSSY
     role = Role.PLACING
-    reasons = "computed-parameter float-faster no-range"
+    reasons = "computed-parameter float-faster no-range noisy-layer"
     rewrite = (
         "y = linear(x, w) -> dcast(qcast(linear(dcast(qcast(x)), dcast(w')))): 8 bits, by calibrated ranges"
     )

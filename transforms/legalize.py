@@ -350,7 +350,7 @@ class LegalizePass(TargetPass):
     name = "legalize"
     exactness = Exactness.EXACT
     role = Role.LEGALIZING
-    reasons = "float-faster zero-point"
+    reasons = "zero-point"
     rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
     weights: bool = True

@@ -119,7 +119,7 @@ class LegalizeExpressedPass(RewritePass):
     name = "legalize-expressed"
     exactness = Exactness.CLOSE
     role = Role.LEGALIZING
-    reasons = "block-scales float-faster float-operand float-result product-form storage-type unknown-shape"
+    reasons = "block-scales float-operand float-result product-form storage-type unknown-shape"
     rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
 
     def patterns(self) -> Sequence[Pattern]:

@@ -87,6 +87,6 @@ class LegalizeOperandsPass(TargetPass):
     name = "legalize-operands"
     exactness = Exactness.EXACT
     role = Role.LEGALIZING
-    reasons = "does-not-pay float-faster second-consumer sides-differ"
+    reasons = "does-not-pay second-consumer sides-differ"
     rewrite = "product(x, qcast(y) : u8, z) -> product(x, qcast(y) : i8, z - 128): the same real numbers"
     pattern_types = (RetypeOperand,)

@@ -353,10 +353,10 @@ class LowerToQoperatorPass(TargetPass):
     exactness = Exactness.CLOSE
     role = Role.LOWERING
     reasons = (
-        "accumulator-overflow activation-per-axis bias-scale bias-shape block-size bound-outside "
-        "computed-parameter does-not-pay empty-tensor expressed-type float-faster float-operand "
-        "made-by-session mixed-scales no-kernel opset product-form scale-value second-consumer "
-        "too-large unknown-shape weight-axis window-form zero-point"
+        "accumulator-overflow activation-per-axis bias-scale bias-shape block-scales block-size "
+        "bound-outside computed-parameter does-not-pay empty-tensor expressed-type float-faster "
+        "float-operand made-by-session mixed-scales no-kernel opset product-form scale-value "
+        "second-consumer too-large unknown-shape weight-axis window-form zero-point"
     )
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 

@@ -397,8 +397,8 @@ class RaiseArithmeticPass(RewritePass):
     exactness = Exactness.CLOSE
     role = Role.RAISING
     reasons = (
-        "empty-tensor float-faster inexact-arithmetic invalid-parameters not-a-quantize opset "
-        "other-type scale-value second-consumer storage-type weight-axis"
+        "empty-tensor inexact-arithmetic invalid-parameters not-a-quantize opset other-type scale-value "
+        "second-consumer storage-type weight-axis"
     )
     rewrite = (
         "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
