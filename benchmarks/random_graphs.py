@@ -10,6 +10,9 @@ types and shapes of outputs, and give the numbers of the model with optimization
 the model is in one, nor below 25 dB there if a scale is odd, whatever the model gives. The verdict names each op that
 the target does not read. A second compilation gives the same ops and types.
 
+With `--guards`, random graphs for tensorrt, openvino and generic: what is written has no guard against a session of
+onnxruntime, a Sum of one operand or a pair directly behind a pair of equal parameters, that the graph did not have.
+
 With `--forms`, `--qdq`, `--wide`, `--odd` or `--open`, graphs of a narrower draw: each is compiled for onnxruntime
 (QOperator), for generic (QDQ), and for one other target, form or level. What a pass changed is verified and judged per
 op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from, of all outputs
@@ -55,6 +58,8 @@ TARGETS = ("onnxruntime", "generic")
 EXACT = ("onnxruntime//exact", "generic//exact")
 FURTHER = ("tensorrt", "openvino", "onnxruntime/qdq", "onnxruntime/integer", *EXACT)
 """Each graph is compiled for one of these besides."""
+OTHER_RUNTIMES = ("tensorrt", "openvino", "generic")
+"""What is written for these has no guard against onnxruntime's sessions."""
 MEDIAN = 40.0
 """dB: what the median must have."""
 ORIGINAL = "the original's session"
@@ -254,6 +259,20 @@ def any_outcomes(
     return judged
 
 
+def guard_outcomes(
+    seed: int, without: frozenset[str] = frozenset(), begin: Report = lambda stage: None
+) -> dict[str, Outcome]:
+    """The guards against onnxruntime's sessions in what a seed's graph becomes for targets of other runtimes."""
+    begin(PLAIN)
+    case = random_case(seed)
+    judged: dict[str, Outcome] = {}
+    for target in OTHER_RUNTIMES:
+        begin(target)
+        more = files.guards(alone(case.model, target)) - files.guards(case.model)
+        judged[target] = Outcome(", ".join(f"{n} x {kind}" for kind, n in more.items()), " ".join(more))
+    return judged
+
+
 def ended(seed: int, stage: str) -> dict[str, Outcome]:
     """The outcomes of a graph that ends its process though the original does not."""
     targets = targets_of(seed) if stage in ("start", PLAIN, ORIGINAL) else [stage]
@@ -360,6 +379,9 @@ def main() -> int:
     parser.add_argument(
         "--open", action="store_true", help="sizes of inputs that only a run tells, by name or without one"
     )
+    parser.add_argument(
+        "--guards", action="store_true", help="no guard against onnxruntime's sessions is written for others"
+    )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
@@ -368,6 +390,7 @@ def main() -> int:
     judged = {seed: row for seed, row in judged.items() if seed in seeds}
     start = time.monotonic()
     narrower = arguments.forms or arguments.qdq or arguments.wide or arguments.odd or arguments.open
+    narrower = narrower or arguments.guards
     passes = 0 if arguments.whole else arguments.passes
     work = partial(any_outcomes, passes=passes, twice=arguments.twice)
     if narrower:
@@ -380,6 +403,8 @@ def main() -> int:
             odd=arguments.odd,
             opened=arguments.open,
         )
+    if arguments.guards:
+        work = guard_outcomes
     left = [seed for seed in seeds if seed not in judged]
     for seed, _, result in results(work, left, arguments.jobs, {PLAIN, ORIGINAL}):
         judged[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result

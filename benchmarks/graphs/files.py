@@ -54,6 +54,19 @@ def nodes_of(graph: GraphProto) -> Iterator[NodeProto]:
                 yield from nodes_of(attribute.g)
 
 
+def guards(model: ModelProto) -> Counter[str]:
+    """How many nodes of a model are like guards against a session: by kind, those of bodies too."""
+    nodes = [*nodes_of(model.graph)]
+    makers = {output: node for node in nodes for output in node.output}
+    found = Counter[str]()
+    for node in nodes:
+        found["Sum of one operand"] += node.op_type == "Sum" and len(node.input) == 1
+        above = makers.get(node.input[0]) if node.op_type == "QuantizeLinear" else None
+        if above is not None and above.op_type == "DequantizeLinear":
+            found["pair behind a pair"] += list(above.input[1:]) == list(node.input[1:])
+    return found
+
+
 def unnamed(model: ModelProto, name: str, verdict: str) -> str:
     """An op that the target's runtime does not read, and the verdict does not name; empty if there is none."""
     target = target_of(name)

@@ -6,7 +6,6 @@ The module has no quantized types: `lower-to-qdq` or `lower-to-qoperator` has wr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +64,6 @@ Stated = tuple[Attribute, str, dict[str, Attribute]]
 """Type, name and further attributes of a graph's output."""
 
 
-_INVENTED = re.compile(r"(mobileclip_proj_)?gemm_(in|out)put_shape(_token_[0-9]+)?")
-"""Names of the sizes around a product in onnxruntime's sessions, which refuse a constant of that name."""
-
-
 class _Names(UniqueNames):
     """Tensor names, unique in the whole model: a subgraph sees those of the graphs around it."""
 
@@ -88,12 +83,6 @@ class _Names(UniqueNames):
         if name is None:
             name = self._names[value] = self.fresh(wish(value))
         return name
-
-    def of_constant(self, value: SSAValue) -> str:
-        """The name of a constant, chosen on first use; another one than a session gives to its own."""
-        if value not in self._names and _INVENTED.fullmatch(name := wish(value)):
-            return self.give(value, self.fresh(f"{name}_kept"))
-        return self.of(value)
 
     def named(self, value: SSAValue) -> bool:
         """True if a value has a name already."""
@@ -194,7 +183,7 @@ class _Exporter:
         if isinstance(op, ConstantOp):
             result = op.results[0]
             if op.value is not None and result not in outputs:
-                self._initializer(self.names.of_constant(result), op.value.data, graph)
+                self._initializer(self.names.of(result), op.value.data, graph)
                 self.proto.ir_version = max(self.proto.ir_version, CONSTANT_INITIALIZERS)
                 return
         outside = {value: self.names.of(value) for value in _shadowed(op, self.names)}

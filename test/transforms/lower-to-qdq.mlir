@@ -24,8 +24,8 @@ func.func @unmoved_indices(%x: tensor<2x3x5xf32>) -> (tensor<1x1x5xi64>, tensor<
   func.return %i, %d : tensor<1x1x5xi64>, tensor<2x3x5xf32>
 }
 
-// An op between casts. A clamp behind it that the zero point is not stands behind the casts, and makes nothing that these
-// do not express. What a session would fuse wrongly is left as it is: `guard-session` knows.
+// An op between casts. A clamp behind it that the zero point is not stands in front of them. What a session would fuse
+// wrongly is left as it is: `guard-session` knows.
 
 // CHECK-LABEL: func.func @conv(
 // CHECK-DAG: %[[YS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.04] : tensor<f32>>}
@@ -42,10 +42,10 @@ func.func @unmoved_indices(%x: tensor<2x3x5xf32>) -> (tensor<1x1x5xi64>, tensor<
 // CHECK-NEXT: %[[V:.*]] = onnx.DequantizeLinear(%v, %[[WS]], %[[WZ]]) {axis = 0 : i64}
 // CHECK-NEXT: %[[C:.*]] = onnx.DequantizeLinear(%[[B]], %[[BS]], %[[BZ]]) {axis = 0 : i64}
 // CHECK-NEXT: %[[T:.*]] = onnx.Conv(%[[A]], %[[V]], %[[C]]) {strides = array<i64: 2, 1>} : (tensor<1x4x5x5xf32>, tensor<2x4x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
-// CHECK-NEXT: %[[P:.*]] = onnx.QuantizeLinear(%[[T]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: %[[U:.*]] = onnx.Relu(%[[T]])
+// CHECK-NEXT: %[[P:.*]] = onnx.QuantizeLinear(%[[U]], %[[YS]], %[[YZ]])
 // CHECK-NEXT: %[[O:.*]] = onnx.DequantizeLinear(%[[P]], %[[YS]], %[[YZ]])
-// CHECK-NEXT: %[[U:.*]] = onnx.Relu(%[[O]])
-// CHECK-NEXT: func.return %[[U]]
+// CHECK-NEXT: func.return %[[O]]
 func.func @conv(%x: tensor<1x4x5x5xf32>, %v: tensor<2x4x3x3xi8>) -> tensor<1x2x3x3xf32> {
   %w = quant.scast %v : tensor<2x4x3x3xi8> to tensor<2x4x3x3x!w>
   %b = onnx.Constant() {value = #onnx.tensor<[8, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32:0, {0.01,0.005}>>

@@ -19,7 +19,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.walking import operations
-from qdialect.runtimes.onnxruntime import biases, cast_motion, clamps, kernel_fusion, spellings, weights
+from qdialect.runtimes.onnxruntime import (
+    biases,
+    cast_motion,
+    clamps,
+    kernel_fusion,
+    names,
+    spellings,
+    weights,
+)
 from qdialect.runtimes.onnxruntime.guards import part, part_from_all
 from qdialect.targets import Target
 
@@ -241,6 +249,13 @@ NARROW_SELECTION = Rule(
     "a Sum in front of the op",
     finds=clamps.selects_among_narrow,
 )
+INVENTED_NAME = Rule(
+    "invented-name",
+    "names the sizes in front of a product that it makes of a MatMul and an Add, and refuses a model with a constant "
+    "of that name",
+    "another name",
+    sweeps=names.call_otherwise,
+)
 
 SWEEPS: tuple[tuple[Rule, ...], ...] = (
     (CAPTURED,),
@@ -255,6 +270,7 @@ SWEEPS: tuple[tuple[Rule, ...], ...] = (
         REFUSED_PRODUCT, ROUNDED_ACTIVATION, NARROW_SELECTION,
     ),
     (TYPED_MOVES,),  # of what only quantizes read until a Sum stood between
+    (INVENTED_NAME,),
 )  # fmt: skip
 """The rules in the order in which they are applied, by sweeps over the module: one rule of a sweep guards an op."""
 

@@ -67,6 +67,24 @@ def test_whole_graphs():
     assert integer > COUNT  # else nothing of interest was compiled
 
 
+@pytest.mark.parametrize("seed", range(600, 620))
+def test_no_guard_against_onnxruntime_for_other_runtimes(seed: int):
+    for target, judged in random_graphs.guard_outcomes(seed).items():
+        assert (seed, target, judged.problem) == (seed, target, "")
+
+
+def test_a_guard_is_seen():
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21]> g (float[4] x) => (float[4] y)
+        <float s = {0.1}, uint8 z = {3}> {
+            t = Sum(x)
+            q = QuantizeLinear(t, s, z)
+            d = DequantizeLinear(q, s, z)
+            p = QuantizeLinear(d, s, z)
+            y = DequantizeLinear(p, s, z)
+        }""")
+    assert files.guards(model) == {"Sum of one operand": 1, "pair behind a pair": 1}
+
+
 def test_a_seed_is_one_graph():
     first, second = random_case(3), random_case(3)
     assert first.model.SerializeToString() == second.model.SerializeToString()

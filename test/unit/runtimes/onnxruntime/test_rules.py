@@ -349,6 +349,15 @@ EXAMPLES: dict[str, list[Example]] = {
           y = MaxPool<kernel_shape = [2, 2]>(d)
         }"""),
     ],
+    "invented-name": [
+        Example("""g (float[2,3,4] x) => (float[6,2] y, float[2,3,2] z)
+        <int64[2] gemm_input_shape = {6, 4}, float[4,2] w = {1, 1, 1, 1, 1, 1, 1, 1}, float[2] b = {0.5, 1}> {
+          r = Reshape(x, gemm_input_shape)
+          y = MatMul(r, w)
+          m = MatMul(x, w)
+          z = Add(m, b)
+        }""", 17),
+    ],
 }  # fmt: skip
 
 RUN = """
