@@ -330,6 +330,8 @@ class QuantizeOptions(Calibration, Options, CalibrationData):
 
 def _check_images(options: ImageOptions, data: object) -> None:
     """Raise UserError for an invalid option of images, and for one beside data that are no files."""
+    if options.std is not None and not all(one > 0 for one in options.std):
+        raise UserError(f"std is {options.std!r}", "pixels are divided by std: give numbers above 0")
     for one in fields(ImageOptions):
         value, choices = getattr(options, one.name), one.metadata["choices"]
         if choices and value is not None and value not in choices:
