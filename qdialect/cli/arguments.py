@@ -184,6 +184,7 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
     calibration.add_argument("--data", metavar="DATA", action=_Append, default=(), help=_DATA)
     _add_options(calibration, Calibration, CALIBRATION)
     _add_images(parser)
+    _add_accuracy(parser)
     _add_options(parser.add_argument_group(ALGORITHMS), Calibration, ALGORITHMS)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))

@@ -95,19 +95,18 @@ def _changes(scores: "Sequence[Score]", what: str) -> list[str]:
 def _profiles(
     paths: Sequence[str], arguments: argparse.Namespace, images: "Preprocessing | None"
 ) -> "dict[str, list[NodeTime]]":
+    from qdialect.data.record import Record
     from qdialect.measuring.profiling import profile
-    from qdialect.measuring.runner import Runner, translate
+    from qdialect.measuring.runner import Runner, preprocessing_of, translate
     from qdialect.measuring.timing import inputs_for
 
-    first = Runner(paths[0], optimize=True, threads=arguments.threads)
-    feed = inputs_for(first, arguments.data, arguments.batch, images)
+    runners = [Runner(path, optimize=True, threads=arguments.threads) for path in paths]
+    first, record = runners[0], Record()
+    images = preprocessing_of(images, runners, record)
+    feed = inputs_for(first, arguments.data, arguments.batch, images, record)
     return {
-        path: profile(
-            path,
-            translate(feed, first, Runner(path, optimize=True, threads=arguments.threads)),
-            threads=arguments.threads,
-        )
-        for path in paths
+        path: profile(path, translate(feed, first, runner), threads=arguments.threads)
+        for path, runner in zip(paths, runners, strict=True)
     }
 
 

@@ -41,6 +41,10 @@ def _has_no_labels(parsed: argparse.Namespace) -> bool:
     return parsed.labels is None
 
 
+def _has_labels(parsed: argparse.Namespace) -> bool:
+    return parsed.labels is not None
+
+
 def _has_no_samples(parsed: argparse.Namespace) -> bool:
     return not (parsed.data or parsed.random)
 
@@ -75,13 +79,19 @@ CONFLICTS = {
         Conflict(
             _is_random, ("state",), "--state goes from one sample to the next, of which --random has none"
         ),
-        Conflict(_is_random, IMAGE_OPTIONS, "--random reads no images"),
+        Conflict(_is_random, (*IMAGE_OPTIONS, "labels"), "--random reads no samples"),
         Conflict(
             _has_no_data,
-            (*IMAGE_OPTIONS, "state"),
+            (*IMAGE_OPTIONS, "labels", "state"),
             "without --data there are no samples that this applies to",
         ),
         Conflict(_has_no_samples, ("workers", "scheduler"), "without --data there are no samples to profile"),
+        NO_LABELS,
+        Conflict(
+            _has_labels,
+            ("state",),
+            "--labels measures accuracy on samples on their own, not on those of a sequence",
+        ),
         Conflict(_has_scheduler, ("workers",), "--scheduler has workers of its own"),
         Conflict(
             _is_weights_alone,
@@ -95,7 +105,7 @@ CONFLICTS = {
 WITHOUT_PASSES = (
     "output", "report", "check_numerics", "remarks", "quiet", "verbose", "external_data", "keep_functions",
     "keep_float", "profiles", "random", "save_profile", "memory", "state", "workers", "scheduler", *IMAGE_OPTIONS,
-    "range", "rounding", "weights", "max_drop",
+    "range", "rounding", "weights", "max_drop", "labels", "metric",
 )  # fmt: skip
 """Options that change no pass: without effect where the passes are printed, and nothing else is done."""
 MODEL_OPTIONS = "target", "form", "exactness", "costs", "integer_io", "batch", "sizes", "all"

@@ -57,11 +57,12 @@ class Reporting:
                 "write another file, or leave --data out",
             )
         runner = Runner(a.input, optimize=False)
-        images = preprocessing_of(given(options_of(ImageOptions, a)), [runner], Record())
+        record = Record()
+        images = preprocessing_of(given(options_of(ImageOptions, a)), [runner], record)
         free = {one.name for one in runner.inputs if one.shape and one.shape[0] is None}
         feeds = [
             {name: array[:MAX_NOISE_SAMPLES] if name in free else array for name, array in feed.items()}
-            for feed in islice(runner.feeds(a.data, images), 1 if free else MAX_NOISE_SAMPLES)
+            for feed in islice(runner.feeds(a.data, images, record), 1 if free else MAX_NOISE_SAMPLES)
         ]
         runner.run(feeds[0])
         return feeds

@@ -234,7 +234,7 @@ class CompileOptions(ImageOptions, Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(ImageOptions):
+class Calibration(LabelOptions, ImageOptions):
     """Options of calibration."""
 
     random: bool = _option(
@@ -277,12 +277,23 @@ class Calibration(ImageOptions):
     )
     max_drop: str | None = _option(
         ALGORITHMS,
-        "keep as few layers in float as meet limit X: a signal to noise such as 40dB, or a share of changed decisions"
-        " such as 1%%",
+        "keep as few layers in float as meet limit X: a signal to noise such as 40dB, or 0.5%%: with labels, what the"
+        " metric may lose (points of a share, else relative); without, the share of decisions that may change",
         metavar="X",
+    )
+    evaluate: "Callable[[Any, Any], Any] | None" = _option(
+        CALLER,
+        "metric in place of `metric`: a function of all held-out outputs (samples, ...), a dictionary by name if there"
+        " are several, and of their labels, None without `labels`; it returns a number, of which larger is better, or"
+        " one for each sample",
     )
     budget: bool = _option(CALLER, "whether the log lists the layers that cause most noise", default=False)
     show: Callable[[str], None] | None = _option(CALLER, "progress callback, called with a line of text")
+
+    @property
+    def measures_accuracy(self) -> bool:
+        """True if there are labels, or a function that needs none."""
+        return self.labels is not None or self.evaluate is not None
 
     @property
     def progress(self) -> Callable[[str], None]:
@@ -311,7 +322,20 @@ class QuantizeOptions(Calibration, Options, CalibrationData):
             )
         if self.state and self.random:
             raise UserError("state and random exclude each other", "give sequences of data")
+        self._check_accuracy()
         self._check_beside()
+
+    def _check_accuracy(self) -> None:
+        """Raise UserError for options of accuracy that would have no effect beside others."""
+        if self.metric is not None and self.labels is None:
+            raise UserError("metric needs labels to measure by", "give labels")
+        if self.metric is not None and self.evaluate is not None:
+            raise UserError("evaluate takes the place of metric", "give one of them")
+        if self.measures_accuracy:
+            if self.data is None:
+                raise UserError("labels and evaluate need samples to measure on", "give data")
+            if self.state:
+                raise UserError("labels and evaluate are for samples on their own", "leave state out")
 
     def _check_beside(self) -> None:
         """Raise UserError for options that would have no effect beside others."""

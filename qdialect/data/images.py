@@ -110,9 +110,8 @@ def _decoded(Image: Any, image: Any, channels: int, path: Path) -> tuple[Any, st
         if values.min(initial=0) < 0 or values.max(initial=0) > 0xFFFF:
             raise UserError(f"'{path}' has more than 16 bits", "save it as an array")
         return Image.fromarray((values / 257).astype(np.float32)), f"16-bit grey as {wanted}"
-    is_cut = any(
-        ";16" in str(tile) for tile in getattr(image, "tile", ())
-    )  # Pillow's raw modes have the bits
+    raw_modes = [str(tile) for tile in getattr(image, "tile", ())]
+    is_cut = any(";16" in one for one in raw_modes)
     if "transparency" in image.info and mode not in ALPHA_MODES:
         image = image.convert("RGBA")
         dropped = ", transparency dropped"
@@ -132,7 +131,11 @@ def _fitted(image: Any, place: Place, options: Preprocessing, path: Path) -> Any
         raise UserError(
             f"--crop {options.crop} does not give the model's {height}x{width}", "leave --crop out"
         )
-    if options.resize or (options.ratio and all(cut)):
+    if options.ratio and not all(cut):
+        raise UserError(
+            "the model takes images of any size, so the preset does not say which", "give --crop, such as 224"
+        )
+    if options.resize or options.ratio:
         image = image.resize(_resized(image.size, cut, options), import_module("PIL.Image").BILINEAR)
     if not (cut[0] and cut[1]):
         return image

@@ -105,17 +105,17 @@ def load_data(
         return _folder(path, inputs, images, record)
     if path.is_file():
         if path.suffix.lower() not in IMAGE_ENDINGS:
-            _check_is_plain(images, source)
+            _check_is_plain(images, source, record)
         return _file(path, inputs, images, record)
     if ":" in source and not path.exists():
-        _check_is_plain(images, source)
+        _check_is_plain(images, source, record)
         return _function(source, inputs)
     raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS_OF_DATA}")
 
 
-def _check_is_plain(options: Preprocessing, source: str) -> None:
-    """UserError for preprocessing, which arrays do not go through."""
-    if options != PLAIN:
+def _check_is_plain(options: Preprocessing, source: str, record: Record) -> None:
+    """UserError for preprocessing that is asked for, and not stated by a file: arrays do not go through it."""
+    if options != PLAIN and not record.stated:
         raise UserError(
             f"{IMAGE_FLAGS} apply to image files only, not to '{source}'", "prepare the arrays themselves"
         )
@@ -182,7 +182,7 @@ def _folder(path: Path, inputs: Sequence[Input], images: Preprocessing, record: 
     if not known and not sets:
         raise UserError(f"there is no data in folder '{path}'", f"give {KINDS_OF_DATA}")
     if not any(p.suffix.lower() in IMAGE_ENDINGS for p in known):
-        _check_is_plain(images, str(path))
+        _check_is_plain(images, str(path), record)
     within = [p.relative_to(path).parts for p in known if p.suffix.lower() in IMAGE_ENDINGS]
     record.class_folders |= {parts[0] for parts in within if len(parts) > 1}
     record.hidden += hidden

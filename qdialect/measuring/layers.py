@@ -303,7 +303,8 @@ def compare_layers(
     wanted = [one for one in shared if one.names[0] in numeric[0] and one.names[1] in numeric[1]]
     read: Iterable[Arrays] = cast("Sequence[Arrays]", data)
     if paths := paths_of(cast("str | Sequence[str]", data)):
-        read = runners[0].feeds(paths, preprocessing_of(images, runners, Record()))
+        record = Record()
+        read = runners[0].feeds(paths, preprocessing_of(images, runners, record), record)
     for count, feeds in enumerate(read, 1):
         show(f"layers, batch {count}")
         both_feeds = feeds, translate(feeds, runners[0], runners[1])

@@ -89,8 +89,12 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     """
     inputs = model_inputs(module)
     record, paths = Record(), paths_of(data)
-    images = (given(options) if isinstance(options, ImageOptions) else None) or stated(module) or PLAIN
-    feeds = (one.arrays for one in load_data(paths, inputs, images, record)) if paths else feeds_of(data)
+    images = given(options) if isinstance(options, ImageOptions) else None
+    if images is None and (images := stated(module)) is not None:
+        record.stated = "the model"
+    feeds = (
+        (one.arrays for one in load_data(paths, inputs, images or PLAIN, record)) if paths else feeds_of(data)
+    )
     form = options.form or target(options.target).form
     original = export_model(module).SerializeToString(deterministic=True)
     ready = _moved(module, options)

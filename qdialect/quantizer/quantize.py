@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.options import Calibration, Options, QuantizeOptions, with_options
+from qdialect.data.metrics import Score, change_text, metric_maker
 from qdialect.data.preprocessing import state
 from qdialect.data.reading import Data
 from qdialect.evaluation.session import fused_nodes
@@ -29,13 +30,14 @@ from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.models import module_of
 from qdialect.quantizer.preparing import Simplified, simplify, unprofiled
+from qdialect.quantizer.search.accuracy import Accuracy, accuracy_of
 from qdialect.quantizer.search.candidates import Candidates, Finished
 from qdialect.quantizer.search.max_drop import Budgeted, Limit, held_against, parse_limit
 from qdialect.quantizer.search.plan_check import layers_in_pairs, missing_lines
 from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.strategy import Found, find
 from qdialect.quantizer.search.trials import MAX_TIME_SHARE, MAX_TIME_SHARE_OF_ONE, Choice, Trial
-from qdialect.quantizer.statistics.calibration import Feeds, calibrate
+from qdialect.quantizer.statistics.calibration import Calibrated, Feeds, calibrate
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.ranges import check_range
@@ -44,6 +46,7 @@ from qdialect.quantizer.weight_only import parse_weights, quantize_weights
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
 from qdialect.report.report import Report
+from qdialect.report.verdict import bytes_text
 from qdialect.targets import target as target_named
 
 if TYPE_CHECKING:
@@ -86,8 +89,12 @@ class Quantized:
     """Result of the noise budget, if requested."""
     doubts: list[str] = field(default_factory=list[str])
     """Warnings about the data."""
-    data: str = ""
-    """Line on what was read: samples, how images were decoded and normalized, range and moments of the inputs."""
+    data: list[str] = field(default_factory=list[str])
+    """Lines on what was read: samples, how images were decoded and normalized, range and moments of the inputs."""
+    scores: tuple[Score, Score] | None = None
+    """Of the float model and of the result on held-out samples, as they run in onnxruntime; None without labels."""
+    share: float = 1.0
+    """Expected time as a fraction of the float model's."""
     in_pairs: bool = False
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
@@ -101,7 +108,7 @@ class Quantized:
 
     def summary(self) -> list[str]:
         """Summary in a few lines."""
-        lines: list[str] = []
+        lines = [self._headline()] if self.scores else []
         if self.profile.random:
             lines.append("warning: random data does not calibrate, do not use the result")
         if self.floating == NO_LAYER:
@@ -109,7 +116,7 @@ class Quantized:
         if self.floating:
             some = self.report.totals.integer
             every = "no other layer is quantized" if some else "every layer stays in float"
-            return [*lines, f"{every}: {self.floating}", *self.doubts, *([self.data] if self.data else [])]
+            return [*lines, f"{every}: {self.floating}", *self.doubts, *self.data]
         lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         pairs = layers_in_pairs(self.report)
@@ -121,7 +128,16 @@ class Quantized:
                 f"warning: {few} too few for calibration and for measuring the noise; 100 are enough"
             )
         lines += [FOR_OTHERS] if self.in_pairs else []
-        return lines + self.limit + ([self.data] if self.data else [])
+        return lines + self.limit + self.data
+
+    def _headline(self) -> str:
+        """`top-1 98.6 % -> 98.3 % (360 images, ±1.4), 1.55x faster expected, 128 kB of 276 kB`."""
+        assert self.scores is not None
+        what = "images" if self.profile.preprocessing else "samples"
+        faster = [f"{1 / self.share:.2f}x faster expected"] if 0 < self.share < 1 else []
+        account = self.report.account
+        size = f"{bytes_text(account.bytes)} of {bytes_text(account.origin.bytes)}"
+        return ", ".join([change_text(*self.scores, what), *faster, size])
 
 
 @with_options(QuantizeOptions)
@@ -161,12 +177,16 @@ def _quantized(
     weights = parse_weights(calibration.weights)
     if calibration.range is not None:
         check_range(calibration.range)
-    limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
+    limit: Limit | None = None
+    if calibration.max_drop is not None:
+        limit = parse_limit(calibration.max_drop, of_metric=calibration.measures_accuracy)
+    metric_maker(calibration.evaluate or calibration.metric)  # raises before the work
     if weights.bits == 4:
         return _with_4_bit_weights(module, data, calibration, options, weights.block, limit, feeds)
 
     simple = simplify(module, options)
     known = calibrate(simple.module, data, calibration)
+    accuracy = accuracy_of(module, known.held_out, calibration, options.target)
     space = Space(
         module=simple.module,
         profile=known.profile,
@@ -176,6 +196,7 @@ def _quantized(
         as_read=simple.as_read,
         memory=calibration.memory,
         show=calibration.progress,
+        accuracy=accuracy,
     )
     found = find(Candidates(space), calibration, limit)
     candidates, best = found.candidates, found.best
@@ -190,6 +211,7 @@ def _quantized(
     else:
         become(module, done.module, report)
     report.calibrated = True
+    scores = None if accuracy is None else (accuracy.before, accuracy.after(module))
     return Quantized(
         report=report,
         choice=best.choice,
@@ -203,7 +225,9 @@ def _quantized(
         limit=[*found.lines, *missing_lines(found.missing)],
         budget=budget,
         doubts=known.doubts,
-        data=known.data,
+        scores=scores,
+        share=1.0 if floating else done.share,
+        data=_data_lines(known, accuracy),
         in_pairs=space.form == "qdq",
     )
 
@@ -232,8 +256,24 @@ def _with_4_bit_weights(
         limit=done.lines,
         how="with weights of 4 bits",
         doubts=done.known.doubts,
-        data=done.known.data,
+        data=_data_lines(done.known, done.accuracy),
+        scores=None if done.accuracy is None else (done.accuracy.before, done.accuracy.after(module)),
     )
+
+
+# --- accuracy and data
+
+
+def _data_lines(known: Calibrated, accuracy: Accuracy | None) -> list[str]:
+    """What was read, how it was split, and that class folders could be labels."""
+    lines = [line for line in [known.record.line()] if line]
+    if accuracy is None:
+        return lines + known.record.offer()
+    held_out = accuracy.held_out
+    how = (
+        f"split: {held_out.calibrated} samples calibrate and choose, {held_out.count} others measure accuracy"
+    )
+    return [*lines, how]
 
 
 # --- why a model stays in float

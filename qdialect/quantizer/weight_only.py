@@ -36,6 +36,7 @@ from qdialect.quantizer.rounding.gptq import blocked_codes
 from qdialect.quantizer.rounding.hessian import divided
 from qdialect.quantizer.rounding.layers import Array, Float64, known_layer, layer_of
 from qdialect.quantizer.rounding.rounding import layer_number, number_layers, observed_waves
+from qdialect.quantizer.search.accuracy import Accuracy, accuracy_of
 from qdialect.quantizer.search.judging import outputs
 from qdialect.quantizer.search.max_drop import Limit
 from qdialect.quantizer.statistics.calibration import Calibrated, Feeds, calibrate
@@ -90,6 +91,7 @@ class QuantizedWeights:
     lines: list[str]
     """Lines on layers in float for a limit."""
     known: Calibrated
+    accuracy: Accuracy | None
 
 
 def quantize_weights(
@@ -106,6 +108,7 @@ def quantize_weights(
     origin = prepare(prepared, options)
     run_passes(prepared, [RaiseOpsetPass(to=BLOCKS_OPSET)], origin)
     known = calibrate(prepared, data, calibration)
+    accuracy = accuracy_of(module, known.held_out, calibration, options.target)
     judges = known.samples.judging
     if limit is not None and not judges:
         raise UserError("--max-drop needs samples to measure on", "give --data as well as the profile")
@@ -120,12 +123,12 @@ def quantize_weights(
     )
     expected, lines, ratio = _outputs(prepared, judges), list[str](), float("nan")
     if limit is not None:
-        rounded, lines = _within(limit, prepared, rounded, block, judges, expected)
+        rounded, lines = _within(limit, prepared, rounded, block, judges, expected, accuracy)
     write_weights(prepared, rounded, block)
     report = compile_as(prepared, options.plain, feeds, origin=origin)
     if judges:
         ratio = measure_noise(expected, _outputs(prepared, judges)).ratio()
-    return QuantizedWeights(report, ratio, rounded, lines, known)
+    return QuantizedWeights(report, ratio, rounded, lines, known, accuracy)
 
 
 def _outputs(module: ModuleOp, rows: Sequence[Row]) -> list[list[Array]]:
@@ -139,12 +142,15 @@ def _within(
     block: int,
     rows: Sequence[Row],
     expected: list[list[Array]],
+    accuracy: Accuracy | None,
 ) -> tuple[dict[int, RoundedBlocks], list[str]]:
     """The weights to write within a limit, and lines on those left in float."""
 
     def loss(weights: Mapping[int, RoundedBlocks]) -> float:
         written = module.clone()
         write_weights(written, weights, block)
+        if limit.lost is not None and accuracy is not None:
+            return max(accuracy.before.loss(accuracy.after(written)), 0.0)
         return limit.loss(expected, _outputs(written, rows))
 
     left, least = fewest_kept(rounded, loss, limit.most)

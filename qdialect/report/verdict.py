@@ -179,13 +179,22 @@ class Verdict:
 
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self._report.interface.items()]
-        rows += [f"'{name}' stays float: {why}" for name, why in self._report.float_ends.items()]
+        rows += [
+            f"'{name}' stays float: {self._why_float(why)}" for name, why in self._report.float_ends.items()
+        ]
         told = Counter(one.blocked for one in self._report.remarks if one.blocked.id in REASONS_TOLD)
         rows += [
             f"{REASONS_TOLD[one.id].format(count)}{one.message}; {one.fix} [{one.id}]"
             for one, count in told.items()
         ]
         return rows if self._report.calibrated else rows + self.unquantized()
+
+    def _why_float(self, why: str) -> str:
+        """What reads or computes a float input or output, with the reason why it is in float if that is known."""
+        for one in self._report.layers:
+            if one.reasons and not one.integer and why.startswith(f"{one.operator} '{one.node}' "):
+                return f"{why}, in float since {reason_text(one.reasons[0].blocked)}"
+        return why
 
     def unquantized(self) -> list[str]:
         """Line that suggests `quantize` for a float model with multiply-adds."""

@@ -12,12 +12,12 @@ from onnx_models import onnx_model
 from PIL import Image
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-SIZE, CLASSES, FILTERS = 16, 5, 48
+SIZE, CLASSES, FILTERS = 32, 5, 64
 Floats = npt.NDArray[np.float32]
 
 
 def pictures(
-    count: int, seed: int = 0, noise: float = 70.0
+    count: int, seed: int = 0, noise: float = 85.0
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Images (count, SIZE, SIZE, 3) of gratings in the directions of their classes, with noise, and the classes."""
     draw = np.random.default_rng(seed)
@@ -47,16 +47,20 @@ def write_folders(folder: Path, images: npt.NDArray[np.uint8], classes: npt.NDAr
 
 
 def features(seed: int = 1) -> onnx.ModelProto:
-    """Random filters, Relu, and the mean over the image: (n, FILTERS)."""
+    """Two layers of random filters, and the mean over the image: (n, FILTERS)."""
     draw = np.random.default_rng(seed)
-    weight = draw.normal(0, 0.3, (FILTERS, 3, 5, 5)).astype(np.float32)
+    first = draw.normal(0, 0.2, (32, 3, 5, 5)).astype(np.float32)
+    second = draw.normal(0, 0.1, (FILTERS, 32, 3, 3)).astype(np.float32)
     nodes = [
-        helper.make_node("Conv", ["x", "w"], ["c"], "conv", pads=[2, 2, 2, 2]),
+        helper.make_node("Conv", ["x", "w"], ["c"], "first", pads=[2, 2, 2, 2]),
         helper.make_node("Relu", ["c"], ["r"]),
-        helper.make_node("GlobalAveragePool", ["r"], ["m"]),
+        helper.make_node("Conv", ["r", "u"], ["d"], "second", pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Relu", ["d"], ["s"]),
+        helper.make_node("GlobalAveragePool", ["s"], ["m"]),
         helper.make_node("Flatten", ["m"], ["f"]),
     ]
-    return onnx_model(nodes, {"x": ["n", 3, SIZE, SIZE]}, {"f": ["n", FILTERS]}, {"w": weight}, opset=13)
+    ends = {"x": ["n", 3, SIZE, SIZE]}, {"f": ["n", FILTERS]}
+    return onnx_model(nodes, *ends, {"w": first, "u": second}, opset=13)
 
 
 def trained(count: int = 400, seed: int = 2) -> onnx.ModelProto:

@@ -71,9 +71,15 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:
     """The outputs of a module with casts for each sample; the module is lowered to QDQ form in place."""
+    lowered = lowered_to_pairs(module, target)
+    return outputs(export_model(lowered).SerializeToString(deterministic=True), rows)
+
+
+def lowered_to_pairs(module: ModuleOp, target: str | Path) -> ModuleOp:
+    """A module with casts in QDQ form, in place, as sessions run it; returns the module."""
     PassManager().run([LowerToQdqPass(target=str(target)), GuardSessionPass(_session(target))], module)
     import_domains(module)
-    return outputs(export_model(module).SerializeToString(deterministic=True), rows)
+    return module
 
 
 def _session(name: str | Path) -> str:
@@ -81,7 +87,7 @@ def _session(name: str | Path) -> str:
     return str(name) if target_called(name).session == SESSION else SESSION
 
 
-def _runs_here(module: ModuleOp, name: str | Path) -> ModuleOp:
+def runs_here(module: ModuleOp, name: str | Path) -> ModuleOp:
     """A compiled module, guarded for the session that judges it if it was written for another runtime."""
     if target_called(name).session == SESSION:
         return module
@@ -141,7 +147,7 @@ class Judge:
         The noise of a compiled module's float outputs; the noise with the decisive tensors at the places returned
         as the third result, those that the module still contains.
         """
-        compiled = _runs_here(compiled, self._target)
+        compiled = runs_here(compiled, self._target)
         known = decided(compiled) | chosen(compiled)
         plain = self._choices & known
         noise = measure_noise(self.expected(plain), self._outputs(compiled, plain))

@@ -46,6 +46,8 @@ class Limit:
     """Noise, relative to the signal."""
     changed: float | None = None
     """Fraction of the samples whose largest output changes."""
+    lost: float | None = None
+    """Loss of a metric: a difference of shares, else relative to the float model's."""
 
     def loss(self, expected: list[list[Array]], results: list[list[Array]]) -> float:
         """What of results is limited: their noise, or the share of decisions that change."""
@@ -57,7 +59,7 @@ class Limit:
     @property
     def most(self) -> float:
         """The greatest loss that is allowed."""
-        return (self.noise or 0.0) if self.changed is None else self.changed
+        return next((one for one in (self.lost, self.changed, self.noise) if one is not None), 0.0)
 
     def shown(self, loss: float) -> str:
         """A loss, as the limit is written."""
@@ -68,15 +70,18 @@ QUIET_LIMIT = Limit("30dB", noise=1e-3)
 """The limit for a candidate of which too much noise is left."""
 
 
-def parse_limit(text: str) -> Limit:
-    """A limit as `40dB` (signal to noise) or `1%` (of the decisions). UserError for anything else."""
+def parse_limit(text: str, *, of_metric: bool = False) -> Limit:
+    """
+    A limit as `40dB` (signal to noise) or `1%`: of the decisions, or, if accuracy is measured, of its metric.
+    UserError for anything else.
+    """
     match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", str(text).strip())
     number = 0.0 if match is None else float(match[1])
     if match is None or (match[2] == "%" and number > 100):
         fix = "give a signal to noise such as 40dB, or a share of changed decisions such as 1%"
         raise UserError(f"'{text}' is not a limit", fix)
     if match[2] == "%":
-        return Limit(text, changed=number / 100)
+        return Limit(text, lost=number / 100) if of_metric else Limit(text, changed=number / 100)
     return Limit(text, noise=10 ** (-number / 10))
 
 
@@ -181,16 +186,18 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
         candidates = candidates.by_outputs()
     budget = noise_budget(candidates, best, candidates.by_outputs().judge.places)
     trials: dict[tuple[str, ...], Trial] = {}
+    accuracy = candidates.space.accuracy
 
     def measure(kept: tuple[str, ...]) -> float:
         trial = candidates.attempt(replace(best.choice, kept=kept))
         trials[kept] = trial
+        if limit.lost is not None and accuracy is not None:
+            return accuracy.loss(candidates.build(trial.choice)[0])
         if limit.changed is not None:
             return changed_share(candidates.judge.expected(), candidates.outputs_of(trial.choice))
         return 10 ** (-trial.ratio / 10) if np.isfinite(trial.ratio) else 0.0 if trial.ratio > 0 else 1e9
 
-    allowed = limit.changed if limit.changed is not None else limit.noise
-    assert allowed is not None
+    allowed = limit.most
     plan = plan_floats(budget, _costs(candidates), allowed, measure)
     for step in plan.trials:
         candidates.log.append(
@@ -205,8 +212,8 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
 
 
 def _shown(value: float, limit: Limit) -> str:
-    if limit.changed is not None:
-        return f"{100 * value:.1f} %"
+    if limit.noise is None:
+        return f"{100 * value:.{1 if limit.lost is None else 2}f} %"
     return f"{-10 * log10(value):.1f} dB" if value > 0 else "no noise"
 
 

@@ -19,6 +19,7 @@ from qdialect.evaluation.session import fused_nodes
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.quantizer.rounding.rounding import RoundedLayer
+from qdialect.quantizer.search.accuracy import Accuracy
 from qdialect.quantizer.search.trials import Choice
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.samples import Samples
@@ -55,6 +56,8 @@ class Space:
     """True to compare class probabilities by their logits."""
     in_float: Mapping[str, Blocked] = field(default_factory=dict[str, Blocked])
     """Nodes that stay in float, as a compiled candidate had no integer form of them, by name, with the reason."""
+    accuracy: Accuracy | None = None
+    """Measures the loss that `--max-drop` limits, if it is one of a metric."""
     unsmoothed: ModuleOp | None = None
     """The module of which this one is a clone with smoothed activations; None if it is none."""
 

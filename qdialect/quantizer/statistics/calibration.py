@@ -14,6 +14,7 @@ from qdialect.data.record import Record
 from qdialect.evaluation.data import Input
 from qdialect.evaluation.feeds import fitting_feeds, model_inputs
 from qdialect.numerics import Array
+from qdialect.quantizer.statistics.held_out import HeldOut, read_labelled
 from qdialect.quantizer.statistics.profile import Profile, load_profile
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Samples
@@ -32,10 +33,12 @@ class Calibrated:
     profile: Profile
     samples: Samples
     """The samples kept; none if a saved profile stands for them."""
+    record: Record
+    """What was read of the data."""
+    held_out: HeldOut | None
+    """Labelled samples that are not in the profile; None if no accuracy is measured."""
     doubts: list[str]
     """Warnings about the data."""
-    data: str
-    """Line on what was read."""
 
 
 def calibrate(module: ModuleOp, data: Data | None, calibration: Calibration) -> Calibrated:
@@ -46,10 +49,17 @@ def calibrate(module: ModuleOp, data: Data | None, calibration: Calibration) -> 
     """
     record, profiles = Record(), {str(path): load_profile(str(path)) for path in calibration.profiles}
     images = _images(module, calibration, profiles, record)
-    profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
+    profiler, held_out = Profiler(module, memory=calibration.memory, random=calibration.random), None
     try:
         if data is not None or calibration.random or not calibration.profiles:
-            _add(profiler, _feeds(module, data, calibration, images, record), calibration)
+            if calibration.measures_accuracy:
+                held_out = _held_out(model_inputs(module), data, calibration, images)
+            read = (
+                _feeds(module, data, calibration, images, record)
+                if held_out is None
+                else held_out.calibrating(record)
+            )
+            _add(profiler, read, calibration)
     except KeyboardInterrupt:
         count, path = profiler.profile.samples, calibration.save_profile
         if path is None or not count:
@@ -64,7 +74,16 @@ def calibrate(module: ModuleOp, data: Data | None, calibration: Calibration) -> 
         if calibration.save_profile is not None and profile.samples:
             profile.save(str(calibration.save_profile))
     warnings = doubts(record, profile, profiler.samples, model_inputs(module))
-    return Calibrated(profile, profiler.samples, warnings, record.line())
+    return Calibrated(profile, profiler.samples, record, held_out, warnings)
+
+
+def _held_out(
+    inputs: Sequence[Input], data: Data | None, calibration: Calibration, images: Preprocessing
+) -> HeldOut:
+    return HeldOut(
+        lambda record: read_labelled(data, inputs, images, calibration.labels, record),
+        is_read_once=not paths_of(data) and iter(feeds_of(data)) is data,
+    )
 
 
 def _add(profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration) -> None:

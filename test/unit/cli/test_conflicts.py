@@ -46,7 +46,9 @@ REFUSED = {
     "quantize": {
         frozenset({"--quiet", "--verbose"}),
         frozenset({"--scheduler", "--workers"}),
-        *(frozenset({"--random", one}) for one in ("--data", "--profile", "--state", *IMAGES)),
+        *(frozenset({"--random", one}) for one in ("--data", "--profile", "--state", "--labels", *IMAGES)),
+        frozenset({"--labels", "--state"}),
+        *(frozenset({"--metric", one}) for one in ("--random", "--state")),
         *(frozenset({"--weights", one}) for one in ("--range", "--integer-io", "--float-weights")),
     },
 }
@@ -96,7 +98,7 @@ def test_every_pair_of_options_acts_or_is_refused_in_one_line(
         ]
         if "--random" in names and "--data" not in names:
             rest = [w for w in rest if w not in ("--data", "x.npz")]
-        if "--metric" in names and "--labels" not in names:
+        if "--metric" in names and not names & {"--labels", "--random", "--state"}:
             said += ["--labels", "folders"]
         if command == "targets" and "--calibrate" not in names:
             said += ["--calibrate"]

@@ -214,6 +214,28 @@ def test_what_was_done_is_kept_and_done_again(folder: Path, capsys: pytest.Captu
     assert "give the same options of images" in capsys.readouterr().err
 
 
+def test_what_a_file_states_of_images_leaves_arrays_alone(folder: Path, capsys: pytest.CaptureFixture[str]):
+    """They were refused, as if the options had been given beside them."""
+    assert main(["quantize", "m.onnx", "--data", "images", "-o", "q.onnx", "--preprocess", "tf"]) == 0
+    np.savez("x.npz", x=np.zeros((9, 3, SIZE, SIZE), np.float32))
+    for command in (
+        "compare m.onnx q.onnx --layers",
+        "bench m.onnx q.onnx --profile",
+        "compile q.onnx -o r.onnx",
+    ):
+        assert main([*command.split(), "--data", "x.npz"]) == 0
+    report = ["compile", "q.onnx", "-o", "r.onnx", "--report", "r.json", "--data", "x.npz"]
+    assert main(report) == 0
+
+
+def test_an_open_size_is_asked_for(folder: Path):
+    open_size = Input("x", (None, 3, None, None), np.dtype(np.float32))
+    with pytest.raises(UserError, match="takes images of any size, so the preset does not say which"):
+        read(gradient(), PRESETS["imagenet"], open_size)
+    cut = Preprocessing(ratio=0.875, crop=14)
+    assert read(gradient(), cut, open_size)[0].shape == (1, 3, 14, 14)
+
+
 def test_two_folders_are_both_read_and_hidden_files_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ):

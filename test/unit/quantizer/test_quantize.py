@@ -423,3 +423,17 @@ def test_an_output_of_no_numbers_is_refused() -> None:
     data = [{"x": np.random.default_rng(1).normal(size=(16, 64)).astype(np.float32)}]
     with pytest.raises(UserError, match="output 'y' holds NaN or infinity on this data; check the data"):
         qdialect.quantize(with_weights(text, w=(64, 64)), data)
+
+
+def test_an_input_that_integer_io_leaves_float_is_named_with_its_reason(folder: Path) -> None:
+    """It was left in float without a word."""
+    data = [{"x": samples()}]
+    model = onnx.load(folder / "float.onnx")
+    first = next(node for node in model.graph.node if "x" in node.input)
+    done = qdialect.quantize(
+        model, data, rounding="nearest", keep_float=[first.name], integer_io=True, form="qdq"
+    )
+    said = (
+        f"'x' stays float: {first.op_type} '{first.name}' reads it, in float since --keep-float excludes it"
+    )
+    assert said in str(done.report)

@@ -105,7 +105,8 @@ def test_an_integer_interface_says_what_its_integers_are(tmp_path: Path, capsys:
     lines = said(capsys, "compile", path, "-o", out, "--integer-io", "--report", str(report))
     assert lines[-2:] == [
         "'x' holds integers: scale 0.02, zero point 131",
-        "'y' stays float: MatMul 'second' computes it",
+        "'y' stays float: MatMul 'second' computes it, in float since the weight is float; quantize every operand"
+        " [float-operand]",
     ]
     assert json.loads(report.read_text())["interface"] == {"x": {"scale": 0.02, "zero_point": 131}}
     [entry] = onnx.load(out).metadata_props
