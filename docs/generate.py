@@ -18,7 +18,7 @@ from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
 from qdialect.report.explanations import Entry, entries
 from qdialect.rewriting.passes import Pass, classes_of
-from qdialect.runtimes.onnxruntime.rules import RULES as SESSION_RULES
+from qdialect.runtimes import runtime_names, session_rules
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import NAMES, get_all_passes
 
@@ -220,29 +220,34 @@ def targets_page() -> str:
             lines += ["| op on stored integers | types |", "|---|---|"]
             lines += [f"| {k} | {', '.join(rows)} |" for k, rows in found.storage.items()]
             lines.append("")
-    return "\n".join([*lines, *_session_rules()]).rstrip() + "\n"
+    for runtime in runtime_names():
+        lines += _rules_of_sessions(runtime)
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _session_rules() -> list[str]:
-    """What sessions of onnxruntime do with a model, and the guards against it."""
+def _rules_of_sessions(runtime: str) -> list[str]:
+    """What sessions of a runtime do with a model, and the guards against it."""
+    table = session_rules(runtime)
     return [
-        "## Sessions of onnxruntime",
+        f"## Sessions of {runtime}",
         "",
         "A session with its default optimizations fuses ops and casts, moves casts and drops some as it loads a model.",
         "Where it then refuses the model, gives other numbers than it gives without optimizations, or takes longer,",
-        "the pass `guard-session` writes a guard that changes no number. It does so for targets guarded for sessions",
-        "of onnxruntime, in every form, and on the candidates that `quantize` judges. A graph for `tensorrt`,",
-        "`openvino` or `generic` has no guards: to run a QDQ graph in onnxruntime, ask for `--target onnxruntime",
-        "--form qdq`.",
+        "the pass `guard-session` writes a guard that changes no number. It does so in every form for targets whose",
+        f'file says `session = "{runtime}"`. A graph for another target has no guards against it: to run a QDQ graph',
+        f"in {runtime}, ask for `--target {runtime} --form qdq`.",
         "",
-        "`test/unit/runtimes/onnxruntime/test_rules.py` leaves out each rule: it fails if it is no longer needed.",
+        f"`test/unit/runtimes/{runtime}/test_rules.py` leaves out each rule: it fails if it is no longer needed",
+        "([add a rule](adding-a-runtime.md)).",
         "",
         "| rule | what a session does | guard | seen in | reported |",
         "|---|---|---|---|---|",
         *(
-            f"| {rule.name} | {rule.does} | {rule.guard} | {', '.join(rule.versions)} | {_link(rule.issue)} |"
-            for rule in SESSION_RULES
+            f"| {rule.name} | {rule.does} | {rule.guard} | {', '.join(rule.versions or table.versions)} "
+            f"| {_link(rule.issue)} |"
+            for rule in table.rules
         ),
+        "",
     ]
 
 

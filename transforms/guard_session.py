@@ -1,18 +1,19 @@
 """
-Guard nodes between casts against what a session of onnxruntime does with them as it loads the model.
+Guard nodes between casts against what a session of the target's runtime does with them as it loads the model.
 
     op(x)  ->  op(Sum(x))                                        no fusion across, no cast moved past: the identity
     move(DequantizeLinear(q))  ->  DequantizeLinear(QuantizeLinear(move(DequantizeLinear(q))))     of the same type
     Add(MatMul(x, w), b)  ->  Add(MatMul(x, w), Reshape(b))      of the result's rank
     op(x)  ->  others of equal results                           where the target's file names faster ones
 
-A session with its default optimizations fuses ops and casts into integer kernels, moves casts, and drops some. Where
-it then refuses the model, gives other numbers than the model without optimizations, or takes longer, a rule of
-`qdialect/runtimes/onnxruntime/rules.py` tells it the place and the guard; [targets](targets.md) lists the rules.
+A session of onnxruntime with its default optimizations fuses ops and casts into integer kernels, moves casts, and drops
+some. Where it then refuses the model, gives other numbers than the model without optimizations, or takes longer, a rule
+of `qdialect/runtimes/onnxruntime/rules.py` tells the place and the guard; [targets](targets.md) lists the rules.
 
 Exact: a Sum of one operand is the identity; a quantize of a value that was dequantized from its type gives the same
-integers. It runs for targets whose file says `session = "onnxruntime"`, and on each model that `quantize` judges in a
-session; no other runtime gets a guard.
+integers. It runs for targets whose file says `session = "onnxruntime"`, or another runtime that has rules in
+`qdialect/runtimes` ([how to add one](adding-a-runtime.md)), and on each model that `quantize` judges in a session of
+onnxruntime; a target without `session` gets no guard.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.patterns.qdq_writer import settle_written
 from qdialect.rewriting.driver import rewriting
 from qdialect.rewriting.passes import Pass
-from qdialect.runtimes.onnxruntime.rules import guard
+from qdialect.runtimes import session_rules
 from qdialect.targets import target
 
 
@@ -32,12 +33,15 @@ from qdialect.targets import target
 class GuardSessionPass(Pass):
     name = "guard-session"
     exactness = Exactness.EXACT
-    rewrite = "op(x) -> op(Sum(x)) where a session of onnxruntime would fuse wrongly, fail, or be slower"
+    rewrite = "op(x) -> op(Sum(x)) where a session would fuse wrongly, fail, or be slower"
 
     target: str = "onnxruntime"
-    """The target that states what sessions move casts past, and what they are slow at."""
+    """The target whose file names the runtime, what its sessions move casts past, and what they are slow at."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        found = target(self.target)
+        if not found.session:
+            return
         with rewriting(op, self.name):
-            guard(op, target(self.target))
+            session_rules(found.session).guard(op, found)
         settle_written(op)

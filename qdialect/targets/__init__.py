@@ -153,7 +153,10 @@ class Target:
     like: str | None = None
     """Base target: fields and costs that this target's file does not state are the base's."""
     session: str = ""
-    """The runtime whose sessions change a model as they load it: `onnxruntime`; empty: written as QDQ is defined."""
+    """
+    The runtime whose sessions change a model as they load it, a folder of `qdialect/runtimes`: `onnxruntime`; empty:
+    written as QDQ is defined.
+    """
     moved_past: Sequence[str] = ()
     """Ops past which a session moves casts when it loads a model."""
     spelled: Sequence[str] = ()

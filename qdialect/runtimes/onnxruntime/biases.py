@@ -22,8 +22,8 @@ from qdialect.promises.arithmetic import Converts
 from qdialect.promises.casts import dequantize_type, moved_dequantize, quantize_type, written_dequantize
 from qdialect.promises.elementwise import Adds, Multiplies
 from qdialect.promises.linear import IntegerProduct, Linear, bias_matches
+from qdialect.runtimes.guards import part
 from qdialect.runtimes.onnxruntime.casts import fused_with, quantizes
-from qdialect.runtimes.onnxruntime.guards import part
 from qdialect.targets import Target
 
 TYPED_CASTS = 21

@@ -21,9 +21,9 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.casts import UNFOLDED, dequantize_type, quantize_type, written_dequantize
 from qdialect.promises.clamping import are_alike
 from qdialect.reasons import SCALE_VALUE, Blocked
+from qdialect.runtimes.guards import part, summed
 from qdialect.runtimes.onnxruntime.biases import I8, I32, TYPED_CASTS
 from qdialect.runtimes.onnxruntime.casts import brought_dequantize, quantizes
-from qdialect.runtimes.onnxruntime.guards import part, summed
 from qdialect.targets import Target
 
 MOVED = "_moved"

@@ -12,13 +12,6 @@ nor a clamp separates an op from its quantize.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from dataclasses import dataclass
-
-from xdsl.dialects.builtin import ModuleOp
-
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.ir.walking import operations
 from qdialect.runtimes.onnxruntime import (
     biases,
     cast_motion,
@@ -28,52 +21,13 @@ from qdialect.runtimes.onnxruntime import (
     spellings,
     weights,
 )
-from qdialect.runtimes.onnxruntime.guards import part, part_from_all
-from qdialect.targets import Target
+from qdialect.runtimes.rules import Rule, SessionRules
 
 MEASURED = ("1.31.1", "1.32.0")
 """The versions of onnxruntime in which each rule was seen to be needed, unless it says others."""
 
 IN_FRONT = "a Sum in front of the quantize"
 OF_ALL = "a Sum in front of the quantize, and of equal ones"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One thing that a session does, and the guard against it. One of `finds`, `writes` and `sweeps` is given."""
-
-    name: str
-    does: str
-    """What a session does, and to what."""
-    guard: str
-    """What prevents it, and where that stands."""
-    finds: Callable[[OnnxOp, Target], int | None] | None = None
-    """Index of the operand of an op in front of which a Sum belongs; None if the rule is not about this op."""
-    from_all: bool = False
-    """True if all users of that operand read the Sum."""
-    writes: Callable[[OnnxOp, Target], bool] | None = None
-    """Replaces an op; True if it did."""
-    sweeps: Callable[[ModuleOp, Target], None] | None = None
-    """Guards a whole module."""
-    is_for_speed: bool = False
-    """True if what a session does is right, but slower."""
-    versions: tuple[str, ...] = MEASURED
-    """Versions of onnxruntime in which it was seen."""
-    issue: str = ""
-    """Where it is reported upstream."""
-
-    def guards(self, op: OnnxOp, session: Target) -> bool:
-        """True if the rule is about `op`, which is guarded then."""
-        if self.writes is not None:
-            return self.writes(op, session)
-        place = self.finds(op, session) if self.finds is not None else None
-        if place is None:
-            return False
-        if self.from_all:
-            part_from_all(op)
-        else:
-            part(op, place)
-        return True
 
 
 CAPTURED = Rule(
@@ -274,17 +228,4 @@ SWEEPS: tuple[tuple[Rule, ...], ...] = (
 )  # fmt: skip
 """The rules in the order in which they are applied, by sweeps over the module: one rule of a sweep guards an op."""
 
-RULES: tuple[Rule, ...] = tuple(dict.fromkeys(rule for sweep in SWEEPS for rule in sweep))
-
-
-def guard(module: ModuleOp, session: Target, rules: Container[Rule] = RULES) -> None:
-    """Guard a module of nodes against what a session does. session: the target that states its kernels."""
-    for sweep in SWEEPS:
-        used = [rule for rule in sweep if rule in rules]
-        for rule in used:
-            if rule.sweeps is not None:
-                rule.sweeps(module, session)
-        of_ops = [rule for rule in used if rule.sweeps is None]
-        for op in operations(module) if of_ops else ():
-            if isinstance(op, OnnxOp):
-                next((rule for rule in of_ops if rule.guards(op, session)), None)
+TABLE = SessionRules("onnxruntime", MEASURED, SWEEPS)

@@ -1,4 +1,4 @@
-"""The pages that build a pass and add an op: their blocks, on a copy of the tree, give green tests."""
+"""The pages that build a pass and add an op or a runtime: their blocks, on a copy of the tree, give green tests."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def written(folder: Path, page: str) -> None:
     """
     for name, text in BLOCK.findall(page):
         file = folder / name
-        if file.suffix == ".toml":
+        if file.suffix == ".toml" and file.exists():
             rows = re.search(r'^(".*\n)+', file.read_text(), re.MULTILINE)  # the first table
             assert rows is not None
             new = sorted({*rows[0].splitlines(keepends=True), *text.splitlines(keepends=True)})
@@ -183,3 +183,27 @@ def test_a_rule_that_is_wrong_per_axis_is_named(with_op: Path):
     file.write_text(right)
     assert done.returncode == 1
     assert "ExpandDims" in done.stdout
+
+
+def test_the_page_adds_a_runtime(tmp_path: Path):
+    """A folder, a target and their tests; of the compiler nothing is touched."""
+    folder = copied(tmp_path, "docs", "test/support", "test/transforms", "test/unit")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    page = (DOCS / "adding-a-runtime.md").read_text()
+    written(folder, page)
+    changed(folder, page)
+    run(folder, sys.executable, "docs/generate.py")
+    assert "## Sessions of edge" in (folder / "docs" / "targets.md").read_text()
+    tests = "test/unit/runtimes/edge", "test/unit/runtimes/test_rules.py", "test/unit/house/test_packaging.py"
+    done = run(
+        folder, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests,
+        "-k", "edge or every_package",
+    )  # fmt: skip
+    assert "5 passed" in done, done
+    if not (ROOT / "qdialect/runtimes/edge").exists():  # nobody followed the page in this tree
+        assert sorted(lines_of(folder)) == [
+            "qdialect/runtimes/edge/__init__.py",
+            "qdialect/runtimes/edge/rules.py",
+            "qdialect/targets/edge.toml",
+            "test/unit/runtimes/edge/test_rules.py",
+        ]

@@ -23,7 +23,9 @@ def folders() -> set[str]:
 
 
 def test_every_package_is_in_the_wheel():
-    assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders()
+    listed = set(PROJECT["tool"]["setuptools"]["packages"])
+    assert not folders() - listed, "add the package to `packages` of pyproject.toml"
+    assert not listed - folders(), "the package is gone: remove it from `packages` of pyproject.toml"
 
 
 def test_every_data_file_is_in_the_wheel():

@@ -27,14 +27,14 @@ def nothing(stage: str) -> None:
     """Begin nothing."""
 
 
-def unguarded(module: Any, session: Any) -> None:
+def unguarded(table: Any, module: Any, session: Any) -> None:
     """Guard nothing."""
 
 
 @pytest.mark.parametrize("rules", [None, ()], ids=["guarded", "unguarded"])
 def test_a_session_that_adds_noise_is_found(rules: Any, monkeypatch: pytest.MonkeyPatch):
     if rules is not None:
-        monkeypatch.setattr("qdialect.transforms.guard_session.guard", unguarded)
+        monkeypatch.setattr("qdialect.runtimes.rules.SessionRules.guard", unguarded)
     feeds = {"x": np.random.default_rng(3).normal(0, 0.1, (2, 3)).astype(np.float32)}
     found = session_noise.compared(Case(0, parser.parse_model(TEXT), feeds), 6.0, 60.0, nothing)
     assert {form: kind for form, (kind, *_) in found.items()} == (

@@ -20,7 +20,8 @@ from onnx import parser
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.opsets import import_domains
-from qdialect.runtimes.onnxruntime.rules import RULES, Rule, guard
+from qdialect.runtimes.onnxruntime.rules import TABLE
+from qdialect.runtimes.rules import Rule
 from qdialect.targets import target
 
 SESSION = target("onnxruntime")
@@ -391,7 +392,7 @@ def outputs(model: onnx.ModelProto, feeds: dict[str, Any], folder: Path, level: 
 def guarded(model: onnx.ModelProto, rules: list[Rule]) -> onnx.ModelProto:
     """A model with the guards of some rules."""
     module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
-    guard(module, SESSION, rules)
+    TABLE.guard(module, SESSION, rules)
     import_domains(module)
     return export_model(module)
 
@@ -423,12 +424,15 @@ def made(folder: Path) -> set[str]:
     ("name", "place"), [(name, k) for name, of in EXAMPLES.items() for k in range(len(of))]
 )
 def test_a_session_still_needs_the_rule(name: str, place: int, tmp_path: Path):
-    example, [rule] = EXAMPLES[name][place], [rule for rule in RULES if rule.name == name]
+    example, [rule] = EXAMPLES[name][place], [rule for rule in TABLE.rules if rule.name == name]
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {example.opset}]> {example.text}')
     feeds = fed(model, example.scale)
     wanted = outputs(model, feeds, tmp_path, "ORT_DISABLE_ALL")
     assert wanted is not None
-    with_rule, without = guarded(model, [*RULES]), guarded(model, [one for one in RULES if one is not rule])
+    with_rule, without = (
+        guarded(model, [*TABLE.rules]),
+        guarded(model, [one for one in TABLE.rules if one is not rule]),
+    )
     now = outputs(with_rule, feeds, tmp_path, "ORT_ENABLE_ALL")
     assert not is_spoilt(now, wanted, example.step)
     assert example.made not in made(tmp_path)
@@ -440,4 +444,5 @@ def test_a_session_still_needs_the_rule(name: str, place: int, tmp_path: Path):
 
 
 def test_each_rule_has_its_example():
-    assert sorted(EXAMPLES) == sorted(rule.name for rule in RULES)
+    """In EXAMPLES, by the rule's name: a model that a session spoils if the rule is left out."""
+    assert sorted(EXAMPLES) == sorted(rule.name for rule in TABLE.rules)
