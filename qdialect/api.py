@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.options import CompileOptions, with_options
 from qdialect.numerics import Array
-from qdialect.onnx_io.models import module_of
+from qdialect.onnx_io.models import Source, module_of
 from qdialect.report.account import Layer
 from qdialect.report.compilation import compile_as
 from qdialect.report.report import Report
-
-if TYPE_CHECKING:
-    from qdialect.onnx_io.models import Source
 
 
 @with_options(CompileOptions)
@@ -32,6 +28,10 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
 
 
 def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
+    from logging import getLogger  # text tools start without it
+
+    logger = getLogger("qdialect")
+    logger.info("compiling for %s", options.target)
     completion = None
     if options.data is not None:
         from qdialect.quantizer.complete_quantization import complete  # imports onnxruntime, needed only here
@@ -42,7 +42,9 @@ def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
         from qdialect.evaluation.feeds import fitted  # likewise
 
         feeds = [*fitted(module, options.feeds)]
-    return compile_as(module, options, feeds, completion=completion)
+    report = compile_as(module, options, feeds, completion=completion)
+    logger.info("compiled: %r", report)
+    return report
 
 
 @with_options(CompileOptions)

@@ -132,7 +132,7 @@ def _latencies(
     said.append((names if arguments.batch else f"the first batch of {names}") if names else "random inputs")
     ran = {(one.model, one.engine) for one in latencies}
     refused = [
-        f"{engine} does not run '{model}'"
+        f"{engine} does not run '{model}'; compile it with --target {engine.partition(' ')[0]}"
         for engine in first
         for model in dict.fromkeys(one.model for one in latencies)
         if (model, engine) not in ran

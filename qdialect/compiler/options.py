@@ -12,7 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.exactness import Exactness
 from qdialect.targets import target
 
@@ -288,7 +288,10 @@ class Calibration(LabelOptions, ImageOptions):
         " one for each sample",
     )
     budget: bool = _option(CALLER, "whether the log lists the layers that cause most noise", default=False)
-    show: Callable[[str], None] | None = _option(CALLER, "progress callback, called with a line of text")
+    show: Callable[[str], None] | None = _option(
+        CALLER,
+        "progress callback, called with a line of text; without one the logger `qdialect` gets it as INFO",
+    )
 
     @property
     def measures_accuracy(self) -> bool:
@@ -297,8 +300,10 @@ class Calibration(LabelOptions, ImageOptions):
 
     @property
     def progress(self) -> Callable[[str], None]:
-        """The progress callback; without one, a function that does nothing."""
-        return self.show or (lambda text: None)
+        """The progress callback; without one, that of the logger `qdialect`, which is silent unless it is set up."""
+        from logging import getLogger  # the command line, which shows progress itself, starts without it
+
+        return self.show or getLogger("qdialect").info
 
 
 @dataclass(frozen=True)
@@ -395,8 +400,16 @@ def with_options(
 ) -> Callable[[Callable[[ModelT, OptionsT], T]], Takes[ModelT, P, T]]:
     """Decorator that lets a function of a model and options take the fields of class `options` as keywords."""
 
+    known = signature(options)
+
     def taking(function: Callable[[ModelT, OptionsT], T]) -> Takes[ModelT, P, T]:
         def taken(model: ModelT, *words: P.args, **named: P.kwargs) -> T:
+            try:
+                known.bind(*words, **named)
+            except TypeError as error:
+                fixes = (did_you_mean(one, known.parameters) for one in named if one not in known.parameters)
+                fix = next(fixes, "")
+                raise TypeError(f"{function.__name__}() {error}{fix and '; '}{fix}") from None
             return function(model, options(*words, **named))
 
         _document(taken, function, options)
@@ -407,14 +420,21 @@ def with_options(
 
 def _document(function: Callable[..., Any], like: Callable[..., Any], options: Any) -> None:
     """
-    Set the signature of `function`, which takes the fields of `options` behind the model that `like` takes, and its
-    name and docstring from `like`, with the descriptions of the options.
+    Set the signature and the evaluated annotations of `function`, which takes the fields of `options` behind the model
+    that `like` takes, and its name and docstring from `like`, with the descriptions of the options.
     """
+    from qdialect.numerics import Array  # numpy: the command line reads options without it
+
     model = next(iter(signature(like).parameters.values()))
     words = list(signature(options).parameters.values())
     named = Signature([model, *words], return_annotation=signature(like).return_annotation)
     lines = [f"{one.name}: {described(one)}." for one in fields(options)]
     text = f"{(like.__doc__ or '').rstrip()}\n\n    " + "\n    ".join(lines) + "\n    "
     function.__dict__["__signature__"] = named
+    of_model = signature(like, eval_str=True)
+    of_options = signature(options, locals={"Array": Array}, eval_str=True).parameters.values()
+    typed = [of_model.parameters[model.name], *of_options]
+    function.__annotations__ = {one.name: one.annotation for one in typed}
+    function.__annotations__["return"] = of_model.return_annotation
     function.__doc__, function.__module__ = text, like.__module__
     function.__name__, function.__qualname__ = like.__name__, like.__qualname__

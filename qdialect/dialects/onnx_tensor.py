@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ from qdialect.dialects.onnx_types import (
     onnx_element,
     tensor_type,
 )
+from qdialect.errors import UserError
+from qdialect.files import inside
 
 MAX_PRINTED_ELEMENTS = 64
 """Greatest number of elements that text prints as numbers."""
@@ -301,6 +304,22 @@ class TensorAttr(Data[TensorData]):
             printer.print_attribute(self.type)
 
 
+def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlice:
+    """
+    A handle on `length` bytes at `offset` of the file `name` in `folder`; reads nothing.
+
+    Raises UserError for a path that leaves the folder, a file that does not exist, and bytes that are not in the file.
+    """
+    path = inside(folder, name)
+    size = path.stat().st_size
+    if offset < 0 or length < 0 or offset + length > size:
+        raise UserError(
+            f"bytes {offset} to {offset + length} are not in '{name}', which has {size}",
+            "the file is truncated or belongs to other text; write both again",
+        )
+    return FileSlice.of(path, offset, length)
+
+
 @dataclass(frozen=True)
 class _Payload:
     numbers: Sequence[int | float] | None = None
@@ -325,9 +344,17 @@ def _parse_payload(parser: AttrParser) -> _Payload:
     length = parser.parse_integer()
     parser.parse_punctuation("]")
     resolve = getattr(parser, "resolve_weights", None)
-    if resolve is None:
-        parser.raise_error(f"weights file {text!r} cannot be read here: open the text by its path")
-    return _Payload(None, resolve(text, offset, length))
+    if resolve is not None:
+        return _Payload(None, resolve(text, offset, length))
+    source = Path(
+        parser.lexer.input.name
+    )  # another program's parser, which calls a text by its path, if it has one
+    if not source.is_file():
+        parser.raise_error(f"weights file {text!r} stands beside a text that is a file: name that file")
+    try:
+        return _Payload(None, resolve_slice(source.parent, text, offset, length))
+    except UserError as error:
+        parser.raise_error(str(error))
 
 
 def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -> TensorData:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -30,8 +30,15 @@ from qdialect.text.upstream import is_upstream, write_upstream
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    Source = str | Path | bytes | ModelProto
-    """Source of a model."""
+
+class Message(Protocol):
+    """An `onnx.ModelProto`: stated by what is asked of it, so that types are known without importing onnx."""
+
+    def SerializeToString(self) -> bytes: ...
+
+
+Source = str | Path | bytes | Message
+"""Source of a model."""
 
 TEXT = ".mlir"
 
@@ -72,7 +79,7 @@ def _imported(model: Model, folder: Path | None, keep_functions: bool) -> Module
     return import_model(model.proto, folder, large=model.large)
 
 
-def _serialized(source: ModelProto) -> bytes:
+def _serialized(source: Message) -> bytes:
     if not hasattr(source, "SerializeToString"):
         raise TypeError(
             f"a model is loaded from a path, bytes or an onnx.ModelProto, not from {type(source).__name__}"

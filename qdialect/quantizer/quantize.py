@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -28,7 +27,7 @@ from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.ir.interface import main_of
 from qdialect.onnx_io.exporter import export_model
-from qdialect.onnx_io.models import module_of
+from qdialect.onnx_io.models import Source, module_of
 from qdialect.quantizer.preparing import Simplified, simplify, unprofiled
 from qdialect.quantizer.search.accuracy import Accuracy, accuracy_of
 from qdialect.quantizer.search.candidates import Candidates, Finished
@@ -48,9 +47,6 @@ from qdialect.report.compilation import compile_as
 from qdialect.report.report import Report
 from qdialect.report.verdict import bytes_text
 from qdialect.targets import target as target_named
-
-if TYPE_CHECKING:
-    from qdialect.onnx_io.models import Source
 
 NO_OP = "no op is faster in integers"
 NO_LAYER = "nothing to quantize: no layer has float weights"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from types import NoneType
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from qdialect.errors import UserError, did_you_mean
 from qdialect.targets.pricing import scaled
@@ -279,10 +280,14 @@ def _own_target(path: str, time: int, size: int) -> Target:
 def _placed(path: str, said: object) -> Placed:
     where = f"a stage of target '{path}'"
     if not isinstance(said, dict):
-        raise UserError(f"{where} is {said!r}", "write a table [[stages]]")
+        raise UserError(f"{where} is {_in_toml(said)}", "write a table [[stages]]")
     row = {str(key): value for key, value in cast("dict[object, object]", said).items()}
-    row["run"] = row.pop("pass", None)
+    if "run" in row:
+        raise UserError(f"{where} says 'run', which nothing reads", "did you mean 'pass'?")
+    row["run"] = row.pop("pass", "")
     _check_fields(where, Placed, row)
+    if not row["run"]:
+        raise UserError(f"{where} names no pass", "write `pass`")
     if not row.get("phase") or not row.get("because"):
         raise UserError(f"{where} says no phase, or not what it is for", "write `phase` and `because`")
     if "before" in row and "after" in row:
@@ -292,16 +297,67 @@ def _placed(path: str, said: object) -> Placed:
 
 def _check_fields(where: str, kind: type[Target | Placed], said: Mapping[str, object]) -> None:
     """Raise UserError for a key that is no field of a class, or a value not of the field's type."""
-    from xdsl.utils.hints import isa, type_repr  # errors in the command line must not wait for xDSL
-
     hints = get_type_hints(kind)
+    if kind is Placed:
+        hints["pass"] = hints.pop("run")
     for key, value in said.items():
-        word = "pass" if key == "run" else key
-        if key not in hints:
-            fix = did_you_mean(key, hints, f"it has {', '.join(sorted(hints))}")
+        word = "pass" if key == "run" and kind is Placed else key
+        if word not in hints:
+            fix = did_you_mean(word, hints, f"it has {', '.join(sorted(hints))}")
             raise UserError(f"{where} says '{word}', which nothing reads", fix)
-        if not isa(value, hints[key]):
-            raise UserError(f"{where}: '{word}' is {value!r}", f"it takes {type_repr(hints[key])}")
+        for place, wrong, hint in _wrong_values(word, value, hints[word]):
+            raise UserError(f"{where}: '{place}' is {_in_toml(wrong)}", f"it takes {_kind_in_toml(hint)}")
+
+
+def _wrong_values(place: str, value: object, hint: Any) -> Iterator[tuple[str, object, Any]]:
+    """The values that are not of a type, inside tables too: (`storage.Conv`, the value, its type)."""
+    from xdsl.utils.hints import isa  # errors in the command line must not wait for xDSL
+
+    if get_origin(hint) is dict and isinstance(value, dict):
+        for key, row in cast("dict[str, object]", value).items():
+            yield from _wrong_values(f"{place}.{key}", row, get_args(hint)[1])
+    elif not isa(value, hint) or (get_origin(hint) is Sequence and not isinstance(value, list)):
+        yield place, value, hint
+
+
+NAMES_IN_TOML = {
+    str: ("a string", "strings"),
+    bool: ("true or false", "booleans"),
+    int: ("a whole number", "whole numbers"),
+    float: ("a number with a point", "numbers with a point"),
+    Placed: ("a table", "tables"),
+}
+"""Types as an author of TOML calls them, one value and several."""
+
+
+def _kind_in_toml(hint: Any, *, several: bool = False) -> str:
+    """A type in TOML's words: `a table of lists of strings`."""
+    kinds = [one for one in get_args(hint) if one is not NoneType]
+    match get_origin(hint):
+        case None:
+            return NAMES_IN_TOML[hint][several]
+        case origin if origin is dict:
+            return f"{'tables' if several else 'a table'} of {_kind_in_toml(kinds[1], several=True)}"
+        case origin if origin is Sequence:
+            return f"{'lists' if several else 'a list'} of {_kind_in_toml(kinds[0], several=True)}"
+        case _:
+            return " or ".join(_kind_in_toml(one, several=several) for one in kinds)
+
+
+def _in_toml(value: object) -> str:
+    """A value as TOML spells it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return f"[{', '.join(map(_in_toml, cast('list[object]', value)))}]"
+        case dict():
+            rows = (f"{key} = {_in_toml(one)}" for key, one in cast("dict[str, object]", value).items())
+            return f"{{ {', '.join(rows)} }}"
+        case str():
+            return f'"{value}"'
+        case _:
+            return str(value)
 
 
 @cache

@@ -35,11 +35,17 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_dense import without_dense
-from qdialect.dialects.onnx_tensor import MAX_PRINTED_ELEMENTS, FileSlice, TensorData, print_payload
+from qdialect.dialects.onnx_tensor import (
+    MAX_PRINTED_ELEMENTS,
+    FileSlice,
+    TensorData,
+    print_payload,
+    resolve_slice,
+)
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError, did_you_mean
 from qdialect.text.signless import merge_pairs, signless_pair
-from qdialect.text.weights import WeightsFile, resolve_slice
+from qdialect.text.weights import WeightsFile
 
 Constants = Literal["elide", "inline"] | WeightsFile
 """Treatment of constants of more than 64 elements: elided, inline in hex, or in a file beside the text."""

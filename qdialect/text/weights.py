@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from qdialect.dialects.onnx_tensor import FileSlice, TensorData
-from qdialect.errors import UserError
-from qdialect.files import Outputs, inside
+from qdialect.dialects.onnx_tensor import TensorData
+from qdialect.files import Outputs
 
 ALIGNMENT = 64
 """Alignment of constants in bytes, so that they can be used from the mapped file."""
@@ -41,19 +40,3 @@ class WeightsFile:
             self._file.seek(self._size)
             self._file.truncate()
         return known, data.nbytes
-
-
-def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlice:
-    """
-    A handle on `length` bytes at `offset` of the file `name` in `folder`; reads nothing.
-
-    Raises UserError for a path that leaves the folder, a file that does not exist, and bytes that are not in the file.
-    """
-    path = inside(folder, name)
-    size = path.stat().st_size
-    if offset < 0 or length < 0 or offset + length > size:
-        raise UserError(
-            f"bytes {offset} to {offset + length} are not in '{name}', which has {size}",
-            "the file is truncated or belongs to other text; write both again",
-        )
-    return FileSlice.of(path, offset, length)

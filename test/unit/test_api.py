@@ -7,7 +7,7 @@ import pydoc
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import onnx
@@ -16,10 +16,14 @@ import pytest
 from onnx import TensorProto, numpy_helper
 from onnx_models import onnx_model
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+from xdsl.xdsl_opt_main import xDSLOptMain
 
 import qdialect
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.errors import LocatedError, UserError
+from qdialect.text.reading import make_context
 
 
 def model() -> onnx.ModelProto:
@@ -94,6 +98,24 @@ def test_text_goes_out_and_in(tmp_path: Path):
     for one in (module, again):
         qdialect.run(one, "lower-to-qdq")
     assert qdialect.to_model(again).SerializeToString() == qdialect.to_model(module).SerializeToString()
+
+
+def test_xdsl_opt_reads_a_text_with_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "model.mlir"
+    module = qdialect.load(model())
+    qdialect.save(module, path)
+    xDSLOptMain(args=[str(path), "-p", "raise-qdq"]).run()
+    assert "onnx.MatMul" in capsys.readouterr().out
+    text = path.read_text()
+    read = Parser(make_context(), text, str(path)).parse_module()
+    assert qdialect.to_model(read) == qdialect.to_model(qdialect.load(path))
+    with pytest.raises(
+        ParseError, match=r"'model\.weights' stands beside a text that is a file: name that file"
+    ):
+        Parser(make_context(), text, "stdin").parse_module()
+    path.with_suffix(".weights").unlink()
+    with pytest.raises(ParseError, match=r"file 'model\.weights' does not exist in folder"):
+        Parser(make_context(), text, str(path)).parse_module()
 
 
 @pytest.mark.parametrize(
@@ -257,9 +279,50 @@ def test_what_stays_in_float_is_data():
 def test_help_shows_all_names():
     text = pydoc.plain(pydoc.render_doc(qdialect))
     for name in qdialect.__all__:
-        assert name in dir(qdialect)
         assert f"    {name}(" in text or f"class {name}(" in text, name
     assert f"\n    {qdialect.__version__}\n" in text
+
+
+def test_completion_offers_public_names_alone():
+    qdialect.load(model())  # which imports submodules
+    assert [name for name in dir(qdialect) if not name.startswith("_")] == sorted(qdialect.__all__)
+
+
+def test_a_misspelt_option_is_an_error_of_the_called_function():
+    misspelt: dict[str, Any] = {"integer_oi": True}
+    with pytest.raises(TypeError, match=r"^compile\(\) got .* 'integer_oi'; did you mean 'integer_io'\?$"):
+        qdialect.compile(model(), **misspelt)
+    many: Any = qdialect.quantize
+    with pytest.raises(TypeError, match=r"^quantize\(\) too many positional arguments$"):
+        many(model(), *"abcdef")
+
+
+@pytest.mark.parametrize("name", ["compile", "explain", "load", "quantize"])
+def test_type_hints_are_those_of_the_signature(name: str):
+    function = getattr(qdialect, name)
+    hints = get_type_hints(function)
+    assert [*hints][:-1] == [*inspect.signature(function).parameters]
+    assert [*hints][-1] == "return"
+
+
+def test_an_embedding_program_gets_progress_by_logging(caplog: pytest.LogCaptureFixture, capfd: Any):
+    """Which is silent as long as it sets up nothing."""
+    qdialect.compile(model())
+    assert capfd.readouterr() == ("", "")
+    caplog.set_level("INFO", "qdialect")
+    qdialect.compile(model())
+    assert caplog.messages[0] == "compiling for onnxruntime"
+    assert caplog.messages[1].startswith("compiled: <Report: onnxruntime, ")
+    node = oh.make_node("MatMul", ["x", "w"], ["y"])
+    sizes: dict[str, list[int | str | None]] = {"x": [3, 48]}
+    weight = np.ones((48, 33), np.float32)
+    qdialect.quantize(onnx_model([node], sizes, {"y": [3, 33]}, {"w": weight}), [{"x": X}])
+    assert any(one.startswith("profiling") for one in caplog.messages)
+    shown: list[str] = []
+    caplog.clear()
+    qdialect.quantize(onnx_model([node], sizes, {"y": [3, 33]}, {"w": weight}), [{"x": X}], show=shown.append)
+    assert shown
+    assert not caplog.messages
 
 
 def test_public_names_explain_themselves():

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import i8
 
-from qdialect.dialects.onnx_tensor import TensorData
+from qdialect.dialects.onnx_tensor import TensorData, resolve_slice
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.errors import UserError
 from qdialect.files import Outputs, atomic_write, atomic_writes
-from qdialect.text.weights import ALIGNMENT, WeightsFile, resolve_slice
+from qdialect.text.weights import ALIGNMENT, WeightsFile
 
 
 def write_new(paths: Sequence[Path], then: Callable[[], object] = bool):

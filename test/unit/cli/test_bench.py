@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,7 +16,7 @@ from qdialect.errors import UserError
 from qdialect.measuring import timing
 from qdialect.measuring.profiling import profile
 from qdialect.measuring.runner import Runner
-from qdialect.measuring.timing import Latency, alternate, inputs_for, verdict
+from qdialect.measuring.timing import ENGINES, Latency, alternate, inputs_for, verdict
 
 
 def product_model(shape: list[int | str], kind: int = TensorProto.FLOAT) -> onnx.ModelProto:
@@ -60,6 +61,18 @@ def test_models_side_by_side(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert said == "1 thread, random inputs"
     assert len(others) == 1
     assert others[0].startswith("verdict: 'free.onnx' ")
+
+
+def test_a_file_that_openvino_does_not_run_says_how_to_compile_it(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def runs_fixed_alone(runner: Runner, feed: Any, threads: int) -> tuple[str, Any] | None:
+        return ("1.0", lambda: None) if runner.path.endswith("fixed.onnx") else None
+
+    monkeypatch.setitem(ENGINES, "openvino", runs_fixed_alone)
+    assert main(["bench", "fixed.onnx", "free.onnx", "--batch", "2"]) == 0
+    said = "openvino 1.0 does not run 'free.onnx'; compile it with --target openvino"
+    assert said in capfd.readouterr().out.splitlines()
 
 
 def test_one_model_has_no_verdict(folder: Path, capfd: pytest.CaptureFixture[str]):
