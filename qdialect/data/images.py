@@ -30,8 +30,8 @@ class Place(NamedTuple):
     width: int | None
 
 
-def _place(entry: Input, wanted: str | None) -> Place:
-    """Raises UserError if the input is none of images."""
+def place_of(entry: Input, wanted: str | None) -> Place:
+    """What an input takes, in the layout `wanted` if one is given. Raises UserError if it is none of images."""
     layout = wanted or ("NHWC" if entry.shape[-1:] in ([1], [3], (1,), (3,)) else "NCHW")
     if len(entry.shape) != 4:
         raise UserError(
@@ -74,7 +74,7 @@ def read_image(path: Path, entry: Input, options: Preprocessing, record: Record)
         Image = import_module("PIL.Image")  # typed alike with and without Pillow
     except ImportError:
         raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
-    place = _place(entry, options.layout)
+    place = place_of(entry, options.layout)
     _check(options, entry, place)
     try:
         with Image.open(path) as image:

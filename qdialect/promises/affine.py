@@ -144,6 +144,17 @@ AFFINE: dict[tuple[str, str], Affine] = {
 }
 
 
+@dataclass(frozen=True)
+class RunningStatistics(Promise):
+    """Two operands hold the mean and the variance that each channel (axis 1) of operand 0 had in training."""
+
+    mean: int
+    variance: int
+
+
+STATISTICS: dict[tuple[str, str], RunningStatistics] = {("", "BatchNormalization"): RunningStatistics(3, 4)}
+
+
 def affine_map(value: SSAValue) -> AffineMap | Blocked | None:
     """The map of the op that makes `value`; None if it is not affine."""
     op = value.owner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qdialect.promises.affine import AFFINE, FACTORS
+from qdialect.promises.affine import AFFINE, FACTORS, STATISTICS
 from qdialect.promises.arithmetic import ARITHMETIC
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import CASTS
@@ -67,6 +67,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     INTEGERS,
     QOPERATORS,
     FACTORS,
+    STATISTICS,
     WEIGHT_ONLY,
     COLUMNS,
     ADDS_ROW,

@@ -41,6 +41,7 @@ from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile
 from qdialect.quantizer.statistics.ranges import check_range
 from qdialect.quantizer.statistics.samples import MIN_SAMPLES
+from qdialect.quantizer.statistics.training_data import images_of, signs
 from qdialect.quantizer.weight_only import parse_weights, quantize_weights
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
@@ -183,6 +184,7 @@ def _quantized(
     simple = simplify(module, options)
     known = calibrate(simple.module, data, calibration)
     accuracy = accuracy_of(module, known.held_out, calibration, options.target)
+    warnings = _warnings(module, known, accuracy)
     space = Space(
         module=simple.module,
         profile=known.profile,
@@ -220,7 +222,7 @@ def _quantized(
         floating=floating,
         limit=[*found.lines, *missing_lines(found.missing)],
         budget=budget,
-        doubts=known.doubts,
+        doubts=warnings,
         scores=scores,
         share=1.0 if floating else done.share,
         data=_data_lines(known, accuracy),
@@ -239,6 +241,7 @@ def _with_4_bit_weights(
 ) -> Quantized:
     """Weights in 4 bits, activations in float."""
     done = quantize_weights(module, data, calibration, options, block, limit, feeds)
+    warnings = _warnings(module, done.known, done.accuracy)
     become(module, done.report.module, done.report)
     done.report.calibrated = True
     return Quantized(
@@ -251,7 +254,7 @@ def _with_4_bit_weights(
         layers=done.report.totals.layers,
         limit=done.lines,
         how="with weights of 4 bits",
-        doubts=done.known.doubts,
+        doubts=warnings,
         data=_data_lines(done.known, done.accuracy),
         scores=None if done.accuracy is None else (done.accuracy.before, done.accuracy.after(module)),
     )
@@ -270,6 +273,17 @@ def _data_lines(known: Calibrated, accuracy: Accuracy | None) -> list[str]:
         f"split: {held_out.calibrated} samples calibrate and choose, {held_out.count} others measure accuracy"
     )
     return [*lines, how]
+
+
+def _warnings(module: ModuleOp, known: Calibrated, accuracy: Accuracy | None) -> list[str]:
+    """Warnings about the data, also that a float module, as it was read, was trained on other data."""
+    rows = [] if known.profile.random else known.samples.measured
+    if not rows:
+        return known.doubts
+    images = images_of(module, rows, known.record.preprocessing)
+    if accuracy is not None and images is not None and accuracy.before.margin is not None:
+        return [*known.doubts, *accuracy.signs(images)]
+    return [*known.doubts, *signs(module, rows, images)]
 
 
 # --- why a model stays in float

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.compiler.options import Calibration
-from qdialect.data.metrics import Evaluation, Metric, Score, metric_maker
+from qdialect.data.metrics import Evaluation, Metric, Score, metric_maker, score_text
+from qdialect.data.preprocessing import Preprocessing
 from qdialect.errors import UserError
 from qdialect.evaluation.feeds import retyped_feeds, retyped_outputs
 from qdialect.evaluation.parallel import parallel_map
@@ -18,6 +20,10 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.quantizer.search.judging import lowered_to_pairs, runs_here
 from qdialect.quantizer.statistics.held_out import HeldOut, Labelled
+from qdialect.quantizer.statistics.training_data import Images
+
+FIRST_TRIED, MAX_TRIED = 48, 200
+"""Samples on which all other preprocessing is tried, and on which the best is measured."""
 
 
 class Accuracy:
@@ -33,6 +39,7 @@ class Accuracy:
     ):
         """make: a new metric. as_read: the float model. target: of the result."""
         self.held_out, self._make, self._target, self._show = held_out, make, target, show
+        self._as_read = as_read
         self.before = self._score(as_read)
         """The score of the model as it was read."""
 
@@ -44,7 +51,29 @@ class Accuracy:
         """What a candidate with casts, which is consumed, loses: as `Score.loss`, and 0 if it gains."""
         return max(self.before.loss(self._score(lowered_to_pairs(module, self._target))), 0.0)
 
-    def _score(self, module: ModuleOp) -> Score:
+    def signs(self, images: Images) -> list[str]:
+        """A warning if the float model is better on images preprocessed in another way, by more than the interval."""
+        first = {one: self._score_as_if(one, images, FIRST_TRIED) for one in (images.given, *images.others())}
+        best = min(first, key=lambda one: first[images.given].loss(first[one]))
+        if best == images.given:
+            return []
+        own, score = (self._score_as_if(one, images, MAX_TRIED) for one in (images.given, best))
+        if score.low is None or score.high is None or own.loss(score) >= 0:
+            return []
+        if abs(score.value - own.value) <= (score.high - score.low) / 2:
+            return []
+        return [
+            f"warning: the model is better on {images.told(best)}, {score_text(score)} against {own}:"
+            " was it trained so?"
+        ]
+
+    def _score_as_if(self, other: Preprocessing, images: Images, most: int) -> Score:
+        """The score of the float model on at most `most` samples, as if images were preprocessed in another way."""
+        pairs = islice(self.held_out, most)
+        return self._score(self._as_read, ((images.as_if(other, [feed])[0], right) for feed, right in pairs))
+
+    def _score(self, module: ModuleOp, pairs: Iterable[Labelled] | None = None) -> Score:
+        """The score on labelled feeds, by default on all held-out ones."""
         model = export_model(module).SerializeToString(deterministic=True)
         try:
             runner = session(model, optimize=True)
@@ -59,7 +88,8 @@ class Accuracy:
             arrays = retyped_outputs(module, [np.asarray(one) for one in results])
             return dict(zip(names, arrays, strict=True)), pair
 
-        for count, (outputs, (_, right)) in enumerate(parallel_map(run, self.held_out), 1):
+        read = self.held_out if pairs is None else pairs
+        for count, (outputs, (_, right)) in enumerate(parallel_map(run, read), 1):
             self._show(f"accuracy, {count} samples")
             evaluation.add(outputs, right)
         return evaluation.score()
