@@ -14,7 +14,8 @@ help: ## list the targets
 
 $(BIN)/qdialect-opt: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -qq --disable-pip-version-check --editable '.[dev]'
+	# compat: a plain path in site-packages, which type checkers and editors find; the default is a hook that they do not run.
+	$(BIN)/pip install -qq --disable-pip-version-check --config-settings editable_mode=compat --editable '.[dev]'
 	@touch $@
 
 demo: $(BIN)/qdialect-opt ## compile a trained int8 model: kernels, accuracy and latency, before and after

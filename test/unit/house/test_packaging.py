@@ -1,6 +1,7 @@
 """What a wheel holds is what the tree holds."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,23 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(pip, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     return folder / "site"
+
+
+@pytest.mark.parametrize("file", ["Makefile", "CONTRIBUTING.md"])
+def test_an_editable_install_is_found_by_editors(file: str, tmp_path: Path):
+    """By a path in site-packages: type checkers run none of the hooks that setuptools writes by default."""
+    (words,) = re.findall(
+        r"pip install (.*) --editable '\.\[dev\]'$", (ROOT / file).read_text(), re.MULTILINE
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE", "qdialect", "transforms"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    pip = [sys.executable, "-m", "pip", "install", *words.split(), "--quiet", "--no-index", "--no-deps"]
+    pip += ["--no-build-isolation", "--ignore-installed"]  # else pip uninstalls the package under test
+    pip += ["--prefix", str(tmp_path / "env"), "--editable", str(tmp_path)]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    (path,) = (tmp_path / "env").rglob("*.pth")
+    assert path.read_text().splitlines() == [str(tmp_path)]
 
 
 def test_the_wheel_has_the_version_of_the_package(installed: Path):
