@@ -50,6 +50,22 @@ def mnasnet(net: Net) -> list[str]:
     return [net.classify(net.conv(x, 320, 1, act="Relu"))]
 
 
+def mobilenet(net: Net) -> list[str]:
+    """MobileNet v2 with HardSwish in its narrow half, as v3 has it in the wide one: inverted residuals alone."""
+    x = net.conv(net.input("image", 3, 64, 64), 16, stride=2, act="HardSwish")
+    for outputs, stride, act in (
+        (16, 1, "Relu6"),
+        (24, 2, "Relu6"),
+        (24, 1, "HardSwish"),
+        (40, 2, "HardSwish"),
+        (64, 1, "Relu6"),
+    ):
+        wide = net.conv(x, 4 * net.channels[x], 1, act=act)
+        y = net.conv(net.conv(wide, net.channels[wide], 3, stride, net.channels[wide], act), outputs, 1)
+        x = net.add(x, y) if net.channels[x] == outputs and stride == 1 else y
+    return [net.classify(net.conv(x, 160, 1, act="HardSwish"), 10)]
+
+
 def ghostnet(net: Net) -> list[str]:
     """GhostNet: half of the channels of a convolution are made by a depthwise one from the other half."""
     x = net.conv(net.input("image", 3, 64, 64), 16, stride=2, act="Relu")
@@ -241,6 +257,7 @@ NETWORKS: dict[str, Callable[[Net], list[str]]] = {
         vgg,
         inception,
         mnasnet,
+        mobilenet,
         ghostnet,
         hrnet,
         xception,

@@ -12,11 +12,12 @@ from qdialect.compiler.options import ImageOptions, options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
+    from qdialect.data.metrics import Score
     from qdialect.evaluation.data import Arrays
     from qdialect.measuring.layers import Layers
     from qdialect.measuring.timing import Latency
     from qdialect.quantizer.quantize import Quantized
-    from qdialect.report.page.data import Candidate, Circumstances, File, Histogram, Latencies
+    from qdialect.report.page.data import Candidate, Circumstances, File, Histogram, Latencies, Task
     from qdialect.report.report import Report
 
 MAX_NOISE_SAMPLES = 8
@@ -149,7 +150,18 @@ def _sqnr(report: "Report", layers: "Layers") -> float | None:
 def _of_quantized(done: "Quantized") -> dict[str, Any]:
     """What `quantize` knows: the noise on held-out samples, the values of tensors, the candidates."""
     found: dict[str, Any] = {"histograms": _histograms(done), "candidates": _candidates(done)}
+    if done.scores is not None:
+        found["task"] = _task(*done.scores)
     return found if math.isnan(done.ratio) else found | {"sqnr": done.ratio}
+
+
+def _task(before: "Score", after: "Score") -> "Task":
+    """The scores of both models, shares in percent."""
+    from qdialect.report.page.data import Task
+
+    factor = 100.0 if after.unit == "%" else 1.0
+    values = factor * before.value, factor * after.value
+    return Task(after.metric, *values, after.unit, after.count, after.margin)
 
 
 def _histograms(done: "Quantized") -> "dict[str, Histogram]":

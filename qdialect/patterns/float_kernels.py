@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import rank_of
+from qdialect.ir.values import constant, rank_of
 from qdialect.patterns.target_pattern import ForTarget
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked, Times
@@ -34,12 +34,13 @@ def part_of(op: OnnxOp, costs: Costs) -> tuple[OnnxOp, float, str] | None:
     The op into whose float kernel a session fuses `op`, nanoseconds for each element, and `OF_IMAGES` if that is so
     between blocks of channels alone; None if there is none.
     """
-    value = op.operands[-1] if op.operands else None
+    read = [value for value in op.operands if constant(value) is None]
+    value = read[-1] if read else None
     if value is None or not isinstance(value.owner, OnnxOp) or not value.has_one_use():
         return None
     for kind in ("", OF_IMAGES) if rank_of(value) == IMAGE_RANK else ("",):
         table = costs.get(f"{BEHIND}{_name(value.owner)}{kind}", {})
-        if _name(op) in table and set(op.operands) <= {value, value.owner.operands[0]}:
+        if _name(op) in table and set(read) <= {value, value.owner.operands[0]}:
             return value.owner, table[_name(op)], kind
     return None
 

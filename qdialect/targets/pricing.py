@@ -21,7 +21,7 @@ FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntege
 that is packed once (`PACKED`); the integer sum (`SUM`) and the integer matrix product (`PRODUCT`)."""
 
 BLOCKED = "ConvBlocked"
-"""The float convolution of images with at least one block of channels, between two others: nothing is reordered."""
+"""The float convolution of images between two others: nothing is reordered."""
 
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and its additional quantize."""
@@ -160,7 +160,7 @@ def float_cost(costs: Costs, shape: Convolution) -> float:
         return cost(costs, PACKED, by_group(shape))
     if not is_image:
         return cost(costs, PACKED, shape)
-    if BLOCKED in costs and min(shape.inputs, shape.outputs) >= costs[BLOCKED]["outputs_multiple"]:
+    if BLOCKED in costs and (shape.inputs >= costs[BLOCKED]["outputs_multiple"] or not shape.is_pointwise):
         return _blocked_cost(costs[BLOCKED], shape)
     return cost(costs, PACKED, _in_blocks(shape, int(costs[PACKED].get("outputs_multiple", 1))))
 
@@ -170,11 +170,17 @@ def _in_blocks(shape: Convolution, block: int) -> Convolution:
 
 
 def _blocked_cost(terms: Mapping[str, float], shape: Convolution) -> float:
-    """Nanoseconds of a float convolution between others: nothing is reordered, and channels are in whole blocks."""
+    """
+    Nanoseconds of a float convolution between others: nothing is reordered, and channels are in whole blocks. Fewer
+    input channels than a block are read as they are.
+    """
     block = int(terms["outputs_multiple"])
-    inputs, outputs = (-(-channels // block) * block for channels in (shape.inputs, shape.outputs))
-    values = shape.images * shape.pixels * outputs
-    each = terms["product"] + (terms["one_block"] if outputs == block else 0.0)
+    is_narrow = shape.inputs < block
+    outputs, whole = (-(-channels // block) * block for channels in (shape.outputs, shape.inputs))
+    inputs, values = shape.inputs if is_narrow else whole, shape.images * shape.pixels * outputs
+    each = terms["product"] + (
+        terms["narrow"] if is_narrow else terms["one_block"] if outputs == block else 0.0
+    )
     return terms["call"] + values * (terms["written"] + inputs * prod(shape.kernel) * each)
 
 

@@ -28,6 +28,7 @@ from qdialect.promises.window import Geometry, Window
 from qdialect.promises.work import SumsProducts, sizes
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
+    BLOCKED,
     IMAGE_RANK,
     MAX_TIME_RATIO,
     PRODUCT,
@@ -218,7 +219,8 @@ class Costing:
         floating = float_cost(costs, shape)
         if shape.groups > 1:
             if shape.is_depthwise and len(shape.kernel) == 2:
-                floating = costs["Placement"]["depthwise"] * written * prod(shape.kernel)
+                values = written * self._whole_blocks(shape.groups) / shape.groups
+                floating = costs["Placement"]["depthwise"] * values * prod(shape.kernel)
             return Expected(self._call + floating, self._call + integer)
         is_row = self._is_row(op, shape)
         if len(shape.kernel) > 2 and not is_row:
@@ -278,7 +280,28 @@ class Costing:
             return Expected(call + sizes * self._each(_name(op)), call + sizes * place["window_byte"])
         # a table may be larger than the rows taken from it
         moved = sum(self._elements(v) for v in promise.result_values(op))
-        return Expected(call + moved * place["move_float"], call + moved * place["move_byte"])
+        out_of_blocks = 2 * place["reorder"] * moved if self._joins_parts_of_blocks(op, promise) else 0.0
+        return Expected(call + moved * place["move_float"] + out_of_blocks, call + moved * place["move_byte"])
+
+    def _whole_blocks(self, channels: int) -> int:
+        """Channels in whole blocks, as float convolutions of images compute them."""
+        block = int(self._costs[BLOCKED]["outputs_multiple"]) if BLOCKED in self._costs else 1
+        return -(-channels // block) * block
+
+    def _joins_parts_of_blocks(self, op: OnnxOp, promise: Commutes) -> bool:
+        """
+        True if an op joins results of float convolutions whose channels are no whole blocks, so that each leaves its
+        blocks in front, and what is joined gets into blocks again behind.
+        """
+        parts = promise.operand_values(op)
+        if (
+            len(parts) < 2
+            or any(rank_of(v) != IMAGE_RANK for v in parts)
+            or not any(map(_is_convolved, parts))
+        ):
+            return False
+        channels = [shape[1] for v in parts if (shape := shape_of(v.type)) is not None]
+        return any(count != self._whole_blocks(count) for count in channels if count != DYNAMIC)
 
     def _computed(self, op: OnnxOp) -> Expected:
         """The costs of a computing op, with a kernel of its own or of another op."""

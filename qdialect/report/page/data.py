@@ -210,8 +210,9 @@ def _headline(report: Report, summary: Mapping[str, Any]) -> str:
     parts: list[str] = []
     if (task := summary["task"]) is not None:
         unit = f" {task['unit']}" if task["unit"] else ""
+        digits = ".1f" if task["unit"] == "%" else ".4g"
         about = f", ±{task['interval']:.2g}" if task["interval"] is not None else ""
-        before, after = (f"{task[when]:.4g}{unit}" for when in ("before", "after"))
+        before, after = (f"{task[when]:{digits}}{unit}" for when in ("before", "after"))
         parts.append(f"{task['name']} {before} -> {after} ({task['samples']} samples{about})")
     if (times := summary["seconds"]) is not None:
         ratio = times["before"] / times["after"]

@@ -127,7 +127,7 @@ def test_the_headline_is_in_the_users_measures(report: Report):
     data = plain(report, around)
     assert not breaks(data, SCHEMA)
     assert data["headline"] == (
-        "top-1 98.61 % -> 98.5 % (360 samples, ±1.2), 1.25x faster, 40.8 dB, 200 kB of 400 kB"
+        "top-1 98.6 % -> 98.5 % (360 samples, ±1.2), 1.25x faster, 40.8 dB, 200 kB of 400 kB"
     )
     assert data["summary"]["task"] == task._asdict()
     slower = plain(
@@ -427,6 +427,34 @@ def test_quantize_reports_what_it_tried_and_what_it_saw(tmp_path: Path):
     assert summary["noise"]["sqnr_db"] > 20
     assert summary["layers"] == {"integer": 2, "total": 2}
     assert " dB, " in data["headline"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_accuracy_on_labels_is_the_first_thing_that_is_said(tmp_path: Path):
+    generator = np.random.default_rng(2)
+    tensors = {
+        "w": generator.standard_normal((32, 48)).astype(np.float32),
+        "v": generator.standard_normal((48, 4)).astype(np.float32),
+    }
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], "first"),
+        helper.make_node("Relu", ["h"], ["r"], "clamp"),
+        helper.make_node("MatMul", ["r", "v"], ["y"], "second"),
+    ]
+    path, page, samples = str(tmp_path / "m.onnx"), tmp_path / "r.json", str(tmp_path / "x.npz")
+    onnx.save(onnx_model(nodes, {"x": ["n", 32]}, {"y": ["n", 4]}, tensors), path)
+    np.savez(
+        samples, x=generator.standard_normal((90, 32)).astype(np.float32), y=generator.integers(0, 4, 90)
+    )
+    words = ["quantize", path, "--data", samples, "--labels", "key:y", "-o", str(tmp_path / "o.onnx")]
+    assert main([*words, "--report", str(page), "--quiet"]) == 0
+    data = json.loads(page.read_text())
+    assert not breaks(data, SCHEMA)
+    task = data["summary"]["task"]
+    assert (task["name"], task["unit"]) == ("top-1", "%")
+    assert 0 <= task["after"] <= 100
+    assert 0 < task["samples"] < 90
+    assert data["headline"].startswith(f"top-1 {task['before']:.1f} % -> ")
 
 
 def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
