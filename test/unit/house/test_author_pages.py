@@ -66,7 +66,7 @@ def changed(folder: Path, page: str) -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what a pass author works in, with the page's blocks applied."""
-    folder = copied(tmp_path)
+    folder = copied(tmp_path, "test/support")
     page = (DOCS / "writing-a-pass.md").read_text()
     written(folder, page)
     changed(folder, page)
@@ -83,6 +83,9 @@ def run(tree: Path, *command: str) -> str:
 def test_the_page_builds_a_pass(tree: Path):
     scripts = Path(sys.executable).parent
     run(tree, str(scripts / "lit"), "-q", "test/transforms/scale-dequantize.mlir")
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    test = "test/unit/transforms/test_scale_dequantize.py"
+    assert "4 passed" in run(tree, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test)
     text = run(tree, sys.executable, "-m", "qdialect.cli.opt", "--help")
     assert "scale-dequantize" in text
     for reason in re.findall(r'Blocked\("([a-z-]+)"', (tree / "transforms/scale_dequantize.py").read_text()):

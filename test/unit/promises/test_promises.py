@@ -82,7 +82,8 @@ def test_each_part_of_a_split_keeps_its_numbers(axis: int | None):
 def test_every_promise_has_a_case():
     # Clip and Split have tests of their own below: bounds follow the scale, results are several.
     every = {("onnx_ms" if domain else "onnx", name) for domain, name in PROMISES}
-    assert {(c.dialect, c.op) for c in CASES} | {("onnx", "Clip"), ("onnx", "Split")} == every
+    cases = {(c.dialect, c.op) for c in CASES} | {("onnx", "Clip"), ("onnx", "Split")}
+    assert cases == every, f"add or remove a Case in test/support/promise_cases.py: {sorted(cases ^ every)}"
 
 
 def test_every_promise_is_of_an_op():
@@ -98,4 +99,6 @@ def test_every_op_promises_or_says_why_not():
         last = schema.versions[-1]
         if any(floats & last.types.get(i.type_variable, {i.type_variable}) for i in last.inputs):
             moves = any(isinstance(one, Commutes | Carries) for one in promises_of("", name))
-            assert moves != (name in UNPROMISED), name
+            assert moves != (name in UNPROMISED), (
+                f"{name}: state a promise, or why it has none in qdialect/promises/unpromised.py, not both"
+            )
