@@ -249,7 +249,7 @@ def _with_4_bit_weights(
         choice=Choice(range="activations in float", rounding=f"blocks of {block}"),
         ratio=done.ratio,
         profile=done.known.profile,
-        log=[str(one) for one in done.rounded.values()],
+        log=[*map(str, done.rounded.values()), *done.tried],
         integer=len(done.rounded),
         layers=done.report.totals.layers,
         limit=done.lines,

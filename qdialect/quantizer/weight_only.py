@@ -1,16 +1,16 @@
 """
 `--weights int4`, weight-only quantization: weights of matrix products in 4 bits, a scale per block, float activations.
 
-Codes are rounded by GPTQ if there are samples and held-out ones confirm it, else to nearest. Layers of much noise stay
-in float if a limit asks for it. The target's passes turn the DequantizeLinear that is written here into MatMulNBits or
-another kernel.
+Codes are rounded by GPTQ if there are samples and held-out ones confirm it, else to nearest; and so that each layer
+compensates the error of its inputs if that is better for the whole model. Layers of much noise stay in float if a limit
+asks for it. The target's passes turn the DequantizeLinear that is written here into MatMulNBits or another kernel.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -34,19 +34,29 @@ from qdialect.promises.weight_only import WeightOnly
 from qdialect.quantizer.preparing import prepare
 from qdialect.quantizer.rounding.gptq import blocked_codes
 from qdialect.quantizer.rounding.hessian import divided
+from qdialect.quantizer.rounding.input_errors import Pair, Pairs, best_target
 from qdialect.quantizer.rounding.layers import Array, Float64, known_layer, layer_of
-from qdialect.quantizer.rounding.rounding import layer_number, number_layers, observed_waves
+from qdialect.quantizer.rounding.rounding import (
+    largest_magnitude,
+    layer_number,
+    number_layers,
+    observed_waves,
+)
+from qdialect.quantizer.rounding.sequential import numbered, work_of
 from qdialect.quantizer.search.accuracy import Accuracy, accuracy_of
 from qdialect.quantizer.search.judging import outputs
 from qdialect.quantizer.search.max_drop import Limit
+from qdialect.quantizer.search.trials import MIN_GAIN_DB, MIN_GAIN_STANDARD_ERRORS
 from qdialect.quantizer.statistics.calibration import Calibrated, Feeds, calibrate
+from qdialect.quantizer.statistics.observer import value_names
 from qdialect.quantizer.statistics.profile import Profile
-from qdialect.quantizer.statistics.samples import Row, measure_noise
+from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Noise, Row, measure_noise
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
 from qdialect.report.report import Report
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.manager import run_passes
+from qdialect.transforms.insert_casts import elements_of
 from qdialect.transforms.raise_opset import RaiseOpsetPass
 
 BLOCKS_OPSET = 21
@@ -92,6 +102,8 @@ class QuantizedWeights:
     """Lines on layers in float for a limit."""
     known: Calibrated
     accuracy: Accuracy | None
+    tried: list[str]
+    """Lines on what was tried for the whole model."""
 
 
 def quantize_weights(
@@ -122,17 +134,45 @@ def quantize_weights(
         show=calibration.progress,
     )
     expected, lines, ratio = _outputs(prepared, judges), list[str](), float("nan")
+    tried: list[str] = []
+    if calibration.rounding is None and judges:
+        others = compensate(
+            prepared, rounded, known.profile, known.samples.steering, block, memory=calibration.memory
+        )
+        if any(others[number] is not one for number, one in rounded.items()):
+            rounded, tried = _better(prepared, rounded, others, block, judges, expected)
     if limit is not None:
         rounded, lines = _within(limit, prepared, rounded, block, judges, expected, accuracy)
     write_weights(prepared, rounded, block)
     report = compile_as(prepared, options.plain, feeds, origin=origin)
     if judges:
         ratio = measure_noise(expected, _outputs(prepared, judges)).ratio()
-    return QuantizedWeights(report, ratio, rounded, lines, known, accuracy)
+    return QuantizedWeights(report, ratio, rounded, lines, known, accuracy, tried)
 
 
 def _outputs(module: ModuleOp, rows: Sequence[Row]) -> list[list[Array]]:
     return outputs(export_model(module).SerializeToString(deterministic=True), rows)
+
+
+def _better(
+    module: ModuleOp,
+    plain: Mapping[int, RoundedBlocks],
+    others: Mapping[int, RoundedBlocks],
+    block: int,
+    rows: Sequence[Row],
+    expected: list[list[Array]],
+) -> tuple[Mapping[int, RoundedBlocks], list[str]]:
+    """`others` if they beat `plain` on held-out samples by more than chance, else `plain`; and a line on both."""
+    noises: list[Noise] = []
+    for weights in (plain, others):
+        written = module.clone()
+        write_weights(written, weights, block)
+        noises.append(measure_noise(expected, _outputs(written, rows)))
+    before, after = noises
+    margin = max(MIN_GAIN_DB, MIN_GAIN_STANDARD_ERRORS * after.doubt(before))
+    wins = after.ratio() >= before.ratio() + margin
+    line = f"errors of inputs compensated: {after.ratio():.1f} dB, {before.ratio():.1f} dB without"
+    return (others if wins else plain), [line if wins else f"{line}: not used"]
 
 
 def _within(
@@ -213,6 +253,35 @@ def round_weights(
     return done
 
 
+def compensate(
+    module: ModuleOp,
+    rounded: Mapping[int, RoundedBlocks],
+    profile: Profile,
+    rows: Sequence[Row],
+    block: int,
+    *,
+    memory: int,
+) -> dict[int, RoundedBlocks]:
+    """
+    `rounded`, in which layers compensate the error of their inputs, one after the other (`rounding.input_errors`).
+    A layer does so if that is better on those of the samples `rows` that do not steer its rounding.
+
+    All are unchanged if too few samples can be run, or held in `memory` with all that later layers still read of them.
+    """
+    done, names, layers = dict(rounded), value_names(module), numbered(module)
+    rows = rows[: work_of(module, elements_of(profile)).kept_samples(memory // 2)]
+    if len(rows) < MIN_SAMPLES:
+        return done
+    largest = {n: largest_magnitude(profile, names.get(layers[n].operands[0], "")) for n in rounded}
+    pairs = Pairs(module, rows, largest, memory)
+    for number in pairs.numbers:
+        if (pair := pairs.of(number)) is not None:
+            done[number] = _compensate_one(pair, rounded[number], block)
+        real = _dequantized(done[number].codes, done[number].scales, block)
+        pairs.put(number, known_layer(layers[number]).weight(real[None]))
+    return done
+
+
 def write_weights(module: ModuleOp, rounded: Mapping[int, RoundedBlocks], block: int) -> None:
     """Write weights as constants in blocks, into the module that they were rounded for or a clone of it."""
     for op in list(main_of(module).body.block.ops):
@@ -267,9 +336,12 @@ def _nearest(rows: Array, block: int) -> tuple[Array, Array]:
     return codes, scales
 
 
+def _dequantized(codes: Array, scales: Array, block: int) -> Array:
+    return numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
+
+
 def _error(rows: Array, codes: Array, scales: Array, block: int, hessian: Float64) -> float:
-    real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
-    return _energy(rows.astype(np.float64) - real, hessian)
+    return _energy(rows.astype(np.float64) - _dequantized(codes, scales, block), hessian)
 
 
 def _energy(rows: Float64, hessian: Float64) -> float:
@@ -279,7 +351,7 @@ def _energy(rows: Float64, hessian: Float64) -> float:
 
 
 def _error_of_elements(rows: Array, codes: Array, scales: Array, block: int) -> float:
-    real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
+    real = _dequantized(codes, scales, block)
     return float(np.square(rows - real).sum() / max(float(np.square(rows).sum()), 1e-300))
 
 
@@ -302,6 +374,24 @@ def _round_one(
             said = f"by GPTQ, {gain:.1f} dB better than to nearest"
     signal = _energy(rows.astype(np.float64), judge)
     return RoundedBlocks(called(op), codes, scales, said, left / max(signal, 1e-300))
+
+
+def _compensate_one(pair: Pair, plain: RoundedBlocks, block: int) -> RoundedBlocks:
+    """`plain`, or the weight rounded for the inputs that the layer reads, if that is better on held-out samples."""
+    rows = known_layer(pair.op).rows(known_array(pair.op.operands[1]))
+    steering, judging = pair.steering.error_of(rows), pair.judging.error_of(rows)
+    if steering.parts > 1 and steering.hessian.shape[1] % block:
+        return plain
+    aim = best_target(steering, judging)[0]
+    codes, scales = blocked_codes(aim, steering.hessian, block, INT4_LOW, INT4_HIGH, np.int8)
+    before = judging.of(_dequantized(plain.codes, plain.scales, block)[None])
+    after = judging.of(_dequantized(codes, scales, block)[None])
+    if not after < before:
+        return plain
+    gain = 10 * np.log10(max(before, 1e-300) / max(after, 1e-300))
+    return replace(
+        plain, codes=codes, scales=scales, said=f"{plain.said}, {gain:.1f} dB with the error of its inputs"
+    )
 
 
 def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int) -> None:

@@ -10,6 +10,8 @@ Rounding, in numpy, for a caller that has the activations of the float model:
     shift = analytic_shift(layer, w, grid, rounded.stored, hessian.mean())    rounding.py: to add to a float bias,
                                                               (channels,); `shift_biases` adds it in a module
     blocked_codes(rows, hessian, 32, -8, 7, np.int8)          int4 in blocks: codes and scales
+    Pairs(module, samples, largest, memory)                   input_errors.py: moments of inputs with the errors of the
+    error_of(rows), best_target(steering, judging)            layers before; what to round in place of the weight
 
 `hessian_bytes(layer)` is the memory of one Hessian; waves of layers keep within a budget.
 """

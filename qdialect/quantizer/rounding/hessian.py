@@ -63,6 +63,11 @@ def joined(rows: npt.NDArray[Any], parts: int) -> npt.NDArray[Any]:
     )
 
 
+def on_grid(patches: npt.NDArray[Any], step: float) -> Float64:
+    """Patches in units of `step`, rounded to integers, whose products are summed exactly."""
+    return np.rint(patches.astype(np.float64) / step)
+
+
 def hessian_bytes(layer: LinearLayer) -> int:
     """Memory of one `Hessian` of the layer, in bytes."""
     groups, _, summed = layer.rows_shape
@@ -97,7 +102,7 @@ class Hessian:
     def update(self, x: npt.NDArray[Any]) -> None:
         """Add the patches of an activation, float or dequantized, samples along axis 0."""
         for patches in self.layer.patches(x, self.limit):
-            grid = np.rint(patches.astype(np.float64) / self.step)
+            grid = on_grid(patches, self.step)
             self.count += grid.shape[1]
             self._waiting += grid.shape[1]
             self._pending.append(grid)
@@ -135,4 +140,43 @@ class Hessian:
     def matrix(self) -> Float64:
         """E[p^T p], [groups * parts, summed / parts, summed / parts]."""
         self._flush()
+        return self._products * (self.step * self.step / max(self.count, 1))
+
+
+class CrossMoments:
+    """
+    E[p^T p'] of a layer's patches p of an activation and p' of another one at the same place, [groups * parts,
+    summed / parts, summed / parts]; summed as exactly as a `Hessian`, which it equals if both activations are the same.
+    """
+
+    def __init__(self, layer: LinearLayer, step: float, limit: int | None = None):
+        groups, _, summed = layer.rows_shape
+        self.layer = layer
+        self.step = step
+        self.limit = limit
+        """Patches of each sample that are summed; None for all."""
+        self.count = 0
+        """Patches so far, in each group."""
+        self.parts = parts_of(summed)
+        size = summed // self.parts
+        self._products = np.zeros((groups * self.parts, size, size))
+
+    def update(self, x: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
+        """Add the patches of both activations, of one shape, float or dequantized, samples along axis 0."""
+        for one, two in zip(
+            self.layer.patches(x, self.limit), self.layer.patches(other, self.limit), strict=True
+        ):
+            self.count += one.shape[1]
+            left, right = (divided(on_grid(patches, self.step), self.parts) for patches in (one, two))
+            self._products += left.transpose(0, 2, 1) @ right
+
+    def merge(self, other: CrossMoments) -> None:
+        """Add the sums of the moments of other samples, of the same layer and step."""
+        if other.step != self.step or other.layer != self.layer:
+            raise ValueError("moments of another layer or step cannot be added")
+        self._products += other._products
+        self.count += other.count
+
+    def matrix(self) -> Float64:
+        """E[p^T p']."""
         return self._products * (self.step * self.step / max(self.count, 1))

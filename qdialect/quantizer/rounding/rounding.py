@@ -117,6 +117,12 @@ class Moments:
             (self.judging if count % SAMPLES_PER_HELD_OUT == 0 else self.steering)[number].update(array)
 
 
+def largest_magnitude(profile: Profile, name: str) -> float:
+    """The greatest magnitude of a tensor; 1.0 if nothing is known of it."""
+    seen = profile.tensors.get(name)
+    return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+
+
 def observed_waves(
     module: ModuleOp,
     layers: Mapping[int, OnnxOp],
@@ -129,8 +135,7 @@ def observed_waves(
     observer, names = Observer(module), value_names(module)
 
     def largest(value: SSAValue) -> float:
-        seen = profile.tensors.get(names.get(value, ""))
-        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+        return largest_magnitude(profile, names.get(value, ""))
 
     visible = {n: op for n, op in layers.items() if observer.is_visible(op.operands[0])}
     for wave in waves_of(visible, memory):

@@ -7,23 +7,21 @@ b += E[y of the float model] - E[y of the quantized one], layer after layer in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.evaluation.observing import input_names, open_type, taken, with_sources
-from qdialect.evaluation.oracle_form import is_visible, oracle_form
-from qdialect.evaluation.parallel import parallel_map
-from qdialect.evaluation.session import session_for
+from qdialect.evaluation.observing import taken
+from qdialect.evaluation.oracle_form import is_visible
 from qdialect.ir.interface import main_of
-from qdialect.onnx_io.exporter import export_model
 from qdialect.promises.linear import Linear
 from qdialect.quantizer.rounding.layers import Array, Float64, layer_of
 from qdialect.quantizer.rounding.rounding import bias_place, layer_number, shift_biases
+from qdialect.quantizer.rounding.walk import Walk
 from qdialect.quantizer.statistics.observer import Feeds, Observer, observe_samples, value_names
 
 MAX_MULTIPLICATIONS = 3e11
@@ -110,60 +108,6 @@ def _by_channel(op: OnnxOp, array: Array) -> Float64:
     return channels.mean(axis=1, dtype=np.float64)
 
 
-class _Walk:
-    """
-    A graph run on samples part by part: a part takes what those before it computed, and keeps what later ops read. Its
-    last op is also the first of the next part, so it may change in between.
-    """
-
-    def __init__(self, module: ModuleOp, rows: Sequence[Feeds]):
-        self._module, self._rows, self._names = module, rows, input_names(module)
-        self._varying = set[SSAValue](main_of(module).body.block.args)
-        """Values that depend on a sample."""
-        self._known: list[dict[SSAValue, Array]] = [{} for _ in rows]
-        self._done = set[Operation]()
-
-    def results(self, last: OnnxOp) -> list[Array]:
-        """The result of `last` for each sample."""
-        ops = list(main_of(self._module).body.block.ops)
-        end = ops.index(last)
-        part: list[Operation] = []
-        for op in ops[: end + 1]:
-            if op not in self._done and not self._varying.isdisjoint(taken(op)):
-                self._varying.update(op.results)
-                part.append(op)
-        self._done.update(part[:-1])
-        read = {value for op in ops[end:] for value in taken(op)} & self._varying
-        wanted = [v for op in part for v in op.results if v in read or op is last]
-        run = self._runner(part, wanted)
-        results: list[Array] = []
-        for known, found in zip(self._known, parallel_map(run, range(len(self._rows))), strict=True):
-            results.append(found.pop(last.results[0]))
-            for value in known.keys() - read:
-                del known[value]
-            known.update(found)
-        return results
-
-    def _runner(
-        self, ops: Sequence[Operation], wanted: Sequence[SSAValue]
-    ) -> Callable[[int], dict[SSAValue, Array]]:
-        """A function that computes the wanted values for the k-th sample."""
-        first = self._known[0]
-        only = with_sources(ops, first)
-        used = {value for op in only for value in taken(op)} & first.keys()
-        form = oracle_form(self._module, lambda v: open_type(v, first[v]) if v in used else None, only)
-        names = {v: f"o{k}" for k, v in enumerate(form.outputs) if v in set(wanted)}
-        one = session_for(export_model(form.module), frozenset(names.values()))
-
-        def run(k: int) -> dict[SSAValue, Array]:
-            row, known = self._rows[k], self._known[k]
-            feeds = {f"i{n}": row[name] for n, name in enumerate(self._names) if name in row}
-            feeds |= {f"c{n}": known[v] for n, v in enumerate(form.cuts)}
-            return dict(zip(names, map(np.asarray, one.run([*names.values()], feeds)), strict=True))
-
-        return run
-
-
 def sequential_shifts(
     float_module: ModuleOp, quantized: ModuleOp, rows: Sequence[Feeds]
 ) -> dict[int, Float64]:
@@ -174,7 +118,7 @@ def sequential_shifts(
     """
     layers = {n: op for n, op in numbered(quantized).items() if bias_place(op) is not None}
     wanted = mean_results(float_module, [*layers], rows)
-    walk, shifts = _Walk(quantized, rows), dict[int, Float64]()
+    walk, shifts = Walk(quantized, rows), dict[int, Float64]()
     for number, op in layers.items():
         layer = layer_of(op) or layer_of(numbered(float_module)[number])
         if number not in wanted or layer is None or not is_visible(op.results[0]):

@@ -70,6 +70,50 @@ def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) ->
     assert noises[0] < 0.6 * noises[1]
 
 
+def deep(layers: int = 6) -> onnx.ModelProto:
+    """Products behind each other."""
+    draw = np.random.default_rng(5)
+    sizes = [INPUTS, *[HIDDEN] * (layers - 1), OUTPUTS]
+    arrays = {
+        f"w{k}": (draw.normal(size=sizes[k : k + 2]) / np.sqrt(sizes[k])).astype(np.float32)
+        for k in range(layers)
+    }
+    nodes: list[onnx.NodeProto] = []
+    for k in range(layers):
+        source, result = f"r{k}" if k else "x", "y" if k == layers - 1 else f"p{k}"
+        nodes.append(helper.make_node("MatMul", [source, f"w{k}"], [result], f"product{k}"))
+        if result != "y":
+            nodes.append(helper.make_node("LeakyRelu", [result], [f"r{k + 1}"], f"relu{k}"))
+    return onnx_model(nodes, {"x": ["n", INPUTS]}, {"y": ["n", OUTPUTS]}, arrays)
+
+
+def _noise(model: onnx.ModelProto, rounding: str | None) -> tuple[float, list[str], bytes]:
+    """Signal to noise in dB on samples that `quantize` does not see, the log, the file."""
+    rows = data(240)
+    done = qdialect.quantize(model, rows[:120], weights="int4", rounding=rounding)
+    written = qdialect.to_model(done.module).SerializeToString()
+    pairs = [(_run(model.SerializeToString(), one), _run(written, one)) for one in rows[120:]]
+    signal, noise = (sum(float(np.square(a - b * k).sum()) for a, b in pairs) for k in (0, 1))
+    return float(10 * np.log10(signal / noise)), done.log, written
+
+
+def test_later_layers_compensate_the_errors_of_those_before_them() -> None:
+    plain, _, _ = _noise(deep(), "gptq")
+    better, log, written = _noise(deep(), None)
+    assert better > plain + 0.5
+    assert log[-1].startswith("errors of inputs compensated: ")
+    assert "not used" not in log[-1]
+    assert "with the error of its inputs" not in log[0]  # nothing is before it
+    assert all("with the error of its inputs" in line for line in log[2:-1])
+    assert _noise(deep(), None)[2] == written
+
+
+def test_the_first_layer_alone_has_no_error_to_compensate() -> None:
+    plain, log, written = _noise(deep(1), None)
+    assert len(log) == 1
+    assert _noise(deep(1), "gptq") == (plain, log, written)
+
+
 def _run(model: bytes, feeds: dict[str, Any]) -> Any:
     return ort.InferenceSession(model).run(None, feeds)[0]
 
