@@ -5,14 +5,14 @@ A normalization that is still in the file holds the mean and variance that each 
 has others, the preprocessing is another one. A classifier without any decides clearly on what it was trained on. It is
 run again as if the images had been preprocessed in the usual other ways, which are affine, so that nothing is read
 again. How sure it is says nothing: larger inputs make larger logits, and any network certain (Hein et al. 2019, CVPR).
-So `clarity` does not depend on the scale of logits, and falls where all samples get one class.
+So `Decisions` do not depend on the scale of logits, and fall where all samples get one class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,8 @@ Clarity that other preprocessing must reach, and its ratio to that of the given 
 with fewer. On 27 classifiers the right one was at worst 1.09 times less clear than another; with classes put together
 to few, 1.35 times.
 """
+MIN_DIVERSITY = 0.85
+"""Diversity that other preprocessing must reach: right decisions on samples of one class have none, wrong ones some."""
 FEW_CLASSES = 8
 MIN_LOGITS = 5
 """Fewer numbers that do not sum to 1 may be no classes: coordinates, angles."""
@@ -232,22 +234,34 @@ def _moments(op: Any) -> tuple[Float64, Float64] | None:
 # --- decisions of a classifier
 
 
-def clarity(logits: Float64) -> float:
-    """
-    How clearly a network decides: median over samples of the distance of its two highest logits, in deviations of all
-    logits of a sample, times the entropy of its decisions as a fraction of the greatest possible.
+class Decisions(NamedTuple):
+    """How a network decides on some samples; both numbers do not depend on the scale of logits."""
 
-    logits: (samples, classes), two or more of each.
-    """
+    margin: float
+    """Median over samples of the distance of the two highest logits, in deviations of all logits of a sample."""
+    diversity: float
+    """Entropy of the decisions as a fraction of the greatest possible."""
+
+    @property
+    def clarity(self) -> float:
+        return self.margin * self.diversity
+
+
+def decisions(logits: Float64) -> Decisions:
+    """The decisions of logits (samples, classes), two or more of each."""
     samples, classes = logits.shape
     centred = logits - logits.mean(1, keepdims=True)
     deviation = float(np.sqrt(np.square(centred).mean()))
     if not np.isfinite(deviation) or not deviation:
-        return 0.0
+        return NOTHING
     two = np.partition(logits, classes - 2, axis=1)[:, -2:]
-    margin = float(np.median(two[:, 1] - two[:, 0])) / deviation
     chosen = np.unique(logits.argmax(1), return_counts=True)[1] / samples
-    return margin * float(np.abs(chosen * np.log(chosen)).sum()) / float(np.log(min(samples, classes)))
+    entropy = float(np.abs(chosen * np.log(chosen)).sum())
+    margin = float(np.median(two[:, 1] - two[:, 0])) / deviation
+    return Decisions(margin, entropy / float(np.log(min(samples, classes))))
+
+
+NOTHING = Decisions(0.0, 0.0)
 
 
 def logits_of(outputs: Sequence[Mapping[str, Array]]) -> Float64 | None:
@@ -275,18 +289,21 @@ def by_decisions(run: Run, rows: Sequence[Row], images: Images) -> list[str]:
     if len(rows) < MIN_TRIED_SAMPLES or logits_of([run(rows[0])]) is None:
         return []
 
-    def clear(rows: Sequence[Row]) -> tuple[float, int]:
+    def decided(rows: Sequence[Row]) -> tuple[Decisions, int]:
         logits = logits_of([run(row) for row in rows])
-        return (0.0, 0) if logits is None else (clarity(logits), logits.shape[1])
+        return (NOTHING, 0) if logits is None else (decisions(logits), logits.shape[1])
 
-    own, classes = clear(rows)
-    tried = {other: clear(images.as_if(other, rows))[0] for other in images.others()}
-    best = max(tried, key=lambda other: tried[other])
-    if tried[best] < max(MIN_CLARITY, (CLEARER if classes >= FEW_CLASSES else CLEARER_OF_FEW) * own):
+    own, classes = decided(rows)
+    tried = {other: decided(images.as_if(other, rows))[0] for other in images.others()}
+    best = max(tried, key=lambda other: tried[other].clarity)
+    clearer = CLEARER if classes >= FEW_CLASSES else CLEARER_OF_FEW
+    if tried[best].diversity < MIN_DIVERSITY:
+        return []
+    if tried[best].clarity < max(MIN_CLARITY, clearer * own.clarity):
         return []
     return [
-        f"warning: the model decides far more clearly on {images.told(best)} (clarity {tried[best]:.2f} against"
-        f" {own:.2f}): was it trained so?"
+        f"warning: the model decides far more clearly on {images.told(best)} (clarity {tried[best].clarity:.2f} against"
+        f" {own.clarity:.2f}): was it trained so?"
     ]
 
 

@@ -23,7 +23,7 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.quantizer.statistics.training_data import (
     MAX_TRIED_SAMPLES,
     MIN_TRIED_SAMPLES,
-    clarity,
+    decisions,
     images_of,
     logits_of,
     signs,
@@ -134,9 +134,16 @@ def test_arrays_of_bytes_are_told_by_their_range(classifier: onnx.ModelProto) ->
 
 def test_clarity_does_not_depend_on_scale_and_falls_where_one_class_takes_all() -> None:
     logits = np.random.default_rng(0).normal(size=(40, 10))
-    assert clarity(logits * 255) == pytest.approx(clarity(logits))
-    assert clarity(logits + 9 * np.eye(10)[3]) == 0
-    assert clarity(np.zeros((40, 10))) == 0
+    assert decisions(logits * 255) == pytest.approx(decisions(logits))
+    assert decisions(logits + 9 * np.eye(10)[3]).clarity == 0
+    assert decisions(np.zeros((40, 10))).clarity == 0
+
+
+def test_images_of_one_class_are_not_warned_about(classifier: onnx.ModelProto) -> None:
+    images, classes = tinted(300, 9)
+    for one in range(image_classifier.CLASSES):
+        module, rows = loaded(classifier), fed(images[classes == one][:MAX_TRIED_SAMPLES], RIGHT)
+        assert not signs(module, rows, images_of(module, rows, RIGHT))
 
 
 def test_shares_are_read_as_logits_and_few_numbers_as_no_classes() -> None:
