@@ -53,6 +53,10 @@ def _has_scheduler(parsed: argparse.Namespace) -> bool:
     return parsed.scheduler is not None
 
 
+def _is_measured(arguments: argparse.Namespace) -> bool:
+    return arguments.measure
+
+
 def _is_weights_alone(parsed: argparse.Namespace) -> bool:
     return parsed.weights != "int8"
 
@@ -95,9 +99,10 @@ CONFLICTS = {
         Conflict(_has_scheduler, ("workers",), "--scheduler has workers of its own"),
         Conflict(
             _is_weights_alone,
-            ("range", "integer_io", "float_weights"),
+            ("range", "integer_io", "float_weights", "prefer", "measure"),
             "--weights int4 leaves activations in float, and writes the weights of products as integers",
         ),
+        Conflict(_is_measured, ("max_drop",), "--measure decides by time, --max-drop by noise"),
         NO_MODEL,
     ),
 }
@@ -105,7 +110,7 @@ CONFLICTS = {
 WITHOUT_PASSES = (
     "output", "report", "check_numerics", "remarks", "quiet", "verbose", "external_data", "keep_functions",
     "keep_float", "profiles", "random", "save_profile", "memory", "state", "workers", "scheduler", *IMAGE_OPTIONS,
-    "range", "rounding", "weights", "max_drop", "labels", "metric",
+    "range", "rounding", "weights", "prefer", "measure", "max_drop", "labels", "metric",
 )  # fmt: skip
 """Options that change no pass: without effect where the passes are printed, and nothing else is done."""
 MODEL_OPTIONS = "target", "form", "exactness", "costs", "integer_io", "batch", "sizes", "all"

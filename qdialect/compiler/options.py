@@ -23,6 +23,8 @@ FORMS = ("qoperator", "qdq", "integer")
 """Forms in which integer ops are written to ONNX."""
 UPSTREAM_FORMS = ("linalg", "tosa")
 """Forms of targets that take dialects of upstream MLIR instead of ONNX."""
+PREFERENCES = ("speed", "balance", "accuracy")
+"""What may decide between candidates of `quantize`."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
 IMAGES, ACCURACY = "images of --data", "accuracy"
@@ -275,6 +277,19 @@ class Calibration(LabelOptions, ImageOptions):
         metavar="TYPE",
         default="int8",
     )
+    prefer: str = _option(
+        ALGORITHMS,
+        "what decides between candidates: speed, the shortest expected time; balance, a percent of the time for 0.3 dB;"
+        " accuracy, a percent for 0.05 dB (default: %(default)s)",
+        choices=PREFERENCES,
+        default="balance",
+    )
+    measure: bool = _option(
+        ALGORITHMS,
+        "run the best candidates on this machine, one thread, and decide by the times measured: the only option whose"
+        " result depends on the machine",
+        default=False,
+    )
     max_drop: str | None = _option(
         ALGORITHMS,
         "keep as few layers in float as meet limit X: a signal to noise such as 40dB, or 0.5%%: with labels, what the"
@@ -348,8 +363,14 @@ class QuantizeOptions(Calibration, Options, CalibrationData):
             raise UserError("random takes the place of data and profiles", "give one of them")
         if self.workers > 1 and self.scheduler is not None:
             raise UserError("a scheduler has workers of its own", "leave workers out")
+        if self.measure and self.max_drop is not None:
+            raise UserError(
+                "a limit of noise is kept by expected times, not measured ones", "leave measure out"
+            )
         if self.weights != "int8":
-            for name in ("range", "integer_io", "float_weights"):
+            if self.prefer != "balance":
+                raise UserError(f"weights {self.weights} has no choice of layers", "leave prefer out")
+            for name in ("range", "integer_io", "float_weights", "measure"):
                 if getattr(self, name):
                     raise UserError(
                         f"weights {self.weights} leaves activations in float", f"leave {name} out"

@@ -41,6 +41,8 @@ class KernelOfAnother(Form):
     """The other ops; the last one defines the op's result."""
     on_integers: Callable[[OnnxOp], Sequence[str]] = lambda op: ()
     """Further ops among them, on stored integers."""
+    guard: Callable[[OnnxOp], Blocked | None] = lambda op: None
+    """The reason why the op has no such parts, whatever its types."""
     constants: int = 0
     """Number of further operands of that kernel, constants of the first operand's storage type."""
 
@@ -53,6 +55,10 @@ class AsConvolution(Form):
     """From the op and its number of channels: the stored weight, (channels, 1, kernel), and its scale."""
     attributes: Sequence[str]
     """Attributes that the convolution takes from the op."""
+
+
+MIN_IMAGE_RANK = 3
+"""Least rank of a tensor of a batch, channels and pixels."""
 
 
 def negated(type: UniformType) -> UniformType:
@@ -102,14 +108,29 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     return nodes.ops
 
 
+def _mean_axes(op: OnnxOp, rank: int) -> list[int]:
+    listed = op.ints_attr("axes") or constant_ints(op.input(1)) or ()
+    return sorted(normal_axis(axis, rank) for axis in listed)
+
+
+def _over_other_axes(op: OnnxOp) -> Blocked | None:
+    shape = shape_of(op.operands[0].type)
+    if shape is None:
+        return UNKNOWN_RANK
+    rank = len(shape)
+    over_pixels = [*range(1, rank - 1)], [*range(2, rank)]
+    if rank >= MIN_IMAGE_RANK and _mean_axes(op, rank) in over_pixels:
+        return None
+    return Blocked("window-form", "the mean is not over all pixels of each channel")
+
+
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """A mean over all pixels, channels first or last, as GlobalAveragePool."""
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
-    rank, listed = len(shape), op.ints_attr("axes") or constant_ints(op.input(1)) or ()
-    axes = sorted(normal_axis(axis, rank) for axis in listed)
-    is_last = axes == list(range(1, rank - 1))
-    if rank < 3 or not (is_last or axes == list(range(2, rank))):
-        return Blocked("window-form", "the mean is not over all pixels of each channel")
+    if (blocked := _over_other_axes(op)) is not None:
+        return blocked
+    rank = len(shape)
+    is_last = _mean_axes(op, rank) == list(range(1, rank - 1))
     element, nodes = known_element(op.results[0].type), Nodes()
     channels = shape[-1] if is_last else shape[1]
     x = nodes.transpose(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
@@ -140,6 +161,6 @@ REWRITTEN: dict[tuple[str, str], KernelOfAnother] = {
     ("", "Sub"): KernelOfAnother(
         "QLinearAdd", _difference, lambda op: () if constant(op.operands[1]) is not None else ("Sub",)
     ),
-    ("", "ReduceMean"): KernelOfAnother("QLinearGlobalAveragePool", _mean),
+    ("", "ReduceMean"): KernelOfAnother("QLinearGlobalAveragePool", _mean, guard=_over_other_axes),
     ("", "HardSigmoid"): KernelOfAnother("QLinearAdd", _clamped_line, constants=1),
 }

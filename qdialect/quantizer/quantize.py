@@ -35,7 +35,14 @@ from qdialect.quantizer.search.max_drop import Budgeted, Limit, held_against, pa
 from qdialect.quantizer.search.plan_check import layers_in_pairs, missing_lines
 from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.strategy import Found, find
-from qdialect.quantizer.search.trials import MAX_TIME_SHARE, MAX_TIME_SHARE_OF_ONE, Choice, Trial
+from qdialect.quantizer.search.trials import (
+    MAX_TIME_SHARE,
+    MAX_TIME_SHARE_OF_ONE,
+    Choice,
+    Trial,
+    faster_line,
+    table,
+)
 from qdialect.quantizer.statistics.calibration import Calibrated, Feeds, calibrate
 from qdialect.quantizer.statistics.loop_ranges import inner_layers
 from qdialect.quantizer.statistics.profile import Profile
@@ -195,6 +202,8 @@ def _quantized(
         memory=calibration.memory,
         show=calibration.progress,
         accuracy=accuracy,
+        prefer=calibration.prefer,
+        measure=calibration.measure,
     )
     found = find(Candidates(space), calibration, limit)
     candidates, best = found.candidates, found.best
@@ -210,6 +219,12 @@ def _quantized(
         become(module, done.module, report)
     report.calibrated = True
     scores = None if accuracy is None else (accuracy.before, accuracy.after(module))
+    tried = candidates.tried.values()
+    faster = [] if floating else faster_line(tried, best)
+    if best.integer:
+        candidates.log.extend(table(tried, best, len(candidates.layers)))
+    if calibration.measure:
+        faster.append("chosen by times measured on this machine: another may choose otherwise")
     return Quantized(
         report=report,
         choice=best.choice,
@@ -220,7 +235,7 @@ def _quantized(
         integer=report.totals.integer_layers,
         layers=report.totals.layers,
         floating=floating,
-        limit=[*found.lines, *missing_lines(found.missing)],
+        limit=[*found.lines, *faster, *missing_lines(found.missing)],
         budget=budget,
         doubts=warnings,
         scores=scores,

@@ -308,6 +308,8 @@ class Costing:
         promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
         if (promise is None and other is None) or (promise is not None and promise.sensitive):
             return FLOAT_ONLY
+        if other is not None and other.guard(op) is not None:
+            return FLOAT_ONLY
         names = [k.op_type for k in promise.forms if not k.float_result] if promise is not None else []
         names += [other.kernel] if other is not None and not names else []
         if not self._has_kernels:

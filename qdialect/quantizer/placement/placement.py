@@ -42,6 +42,8 @@ from qdialect.targets import Target
 QUANTIZE_NS, DEQUANTIZE_NS = 0.126, 0.115
 """Nanoseconds per element on targets that state none."""
 PICOSECONDS_PER_NS = 1000
+FREE_CASTS = 0.01
+"""Fraction of the costs of casts where all is to be in integers: islands of integers are joined, none is left out."""
 
 
 @dataclass
@@ -293,9 +295,13 @@ class _Graph:
     def _connect(self, value: SSAValue) -> None:
         """Add the costs of a quantize and a dequantize of `value`."""
         cut, count = self.cut, self.elements(value)
+        factor = 1.0 if self.bias else FREE_CASTS
         readers = self._readers(value)
         maker = self._maker(value)
-        quantize, dequantize = (self._cast(value, count, each) for each in (QUANTIZE_NS, DEQUANTIZE_NS))
+        quantize, dequantize = (
+            _picoseconds(factor * self._costing.cast(value, count, each))
+            for each in (QUANTIZE_NS, DEQUANTIZE_NS)
+        )
         someone = cut.node()
         for reader in readers:
             if reader is not None:
@@ -410,7 +416,8 @@ def place(
     """
     The placement of least cost on `target`. Values need a range (`annotations.annotate`) to become integers.
 
-    kernels: True if integer ops have kernels of their own. bias: factor applied to the costs of integer ops.
+    kernels: True if integer ops have kernels of their own. bias: factor applied to the costs of integer ops;
+    0 for all in integers that has a kernel.
     static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
     weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
     hoists: True if a quantize is moved above a clamp and above ops that move elements. ends: True if the caller passes
@@ -555,5 +562,7 @@ def reason_for_float(op: OnnxOp, placement: Placement) -> Blocked | None:
         placement.expected.get(op),
     )
     if op in placement.quieter:
-        return Blocked("noisy-layer", quieter, expected=times)
+        return Blocked(
+            "noisy-layer", quieter, "quantize with --prefer speed, which takes the time", expected=times
+        )
     return Blocked("float-faster", slower, expected=times)

@@ -38,7 +38,7 @@ from qdialect.quantizer.rounding.sequential import sequential_shifts, work_of
 from qdialect.quantizer.search.judging import AS_THEY_ARE, Judge, Places, least_ratio
 from qdialect.quantizer.search.plan_check import left_in_float, planned_nodes
 from qdialect.quantizer.search.space import Cache, Rounded, Space
-from qdialect.quantizer.search.trials import Choice, Trial, better
+from qdialect.quantizer.search.trials import ALL_INTEGER_PERCENT, Choice, Trial, better
 from qdialect.quantizer.statistics.samples import MIN_SAMPLES, Noise, Row
 from qdialect.reasons import Blocked
 from qdialect.report.compilation import compile_as
@@ -258,6 +258,7 @@ class Candidates:
             share_of_one=share_of_one,
             softened=soft,
             placement=key,
+            prefer=self.space.prefer,
         )
 
     def outputs_of(self, choice: Choice) -> list[list[Array]]:
@@ -269,7 +270,7 @@ class Candidates:
         space = self.space
         space.show("compiling")
         module, placement, weights = self._prepared(choice)
-        if choice.price != 100:
+        if choice.price > 100:
             fast = self._place(module, replace(choice, price=100))
             placement.quieter = set(fast.linear) - set(placement.linear)
         planned = planned_nodes(module, placement, space.origin or Origin(space.module))
@@ -310,6 +311,7 @@ class Candidates:
         if not now.integer or now.noise is None:
             return now
         judges = len(self.space.samples.judging)
+        self._attempt_everything(now.choice)
         for prices in (100,), PRICES_PERCENT:
             ways = [replace(now.choice, price=p) for p in prices]
             now = self._better(
@@ -321,6 +323,14 @@ class Candidates:
             if fixed_range is None:
                 now = self._better(now, [replace(now.choice, range=r) for r in FURTHER_RANGES], None)
         return now
+
+    def _attempt_everything(self, choice: Choice) -> None:
+        """
+        Try all in integers that has a kernel. No placement takes less expected time than the cheapest, so this one wins
+        by measured times alone.
+        """
+        if self.space.form != "qdq" and "Placement" in self.space.target.costs:
+            self.attempt(replace(choice, price=ALL_INTEGER_PERCENT))
 
     def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
         """The best of several choices, or `now`, on the first `count` samples."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
+from time import perf_counter, thread_time
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -45,6 +47,8 @@ SESSION = "onnxruntime"
 Places = frozenset[int]
 """Indices of the outputs that are compared by their decisive tensors (`decided`, `chosen`)."""
 AS_THEY_ARE = Places()
+SECONDS_OF_EACH, MIN_RUNS = 0.5, 16
+"""How long each model runs to be measured, and the least number of runs."""
 MAX_USEFUL_DB = 60.0
 """Signal to noise in dB above which more has no value."""
 MIN_RATIO_DB, RATIO_FOR_TIME_DB = 10.0, 20.0
@@ -67,6 +71,24 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
         runner = session(model)
     with blamed("onnxruntime cannot run the model"):
         return list(parallel_map(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
+
+
+def exported(module: ModuleOp) -> bytes:
+    """The ONNX model of a module."""
+    return export_model(module).SerializeToString(deterministic=True)
+
+
+def seconds_of(models: Sequence[bytes], row: Row) -> list[float]:
+    """Median seconds of processor time that each model takes for a sample, run in turn on one thread."""
+    sessions = [session(model, optimize=True) for model in models]
+    taken: list[list[float]] = [[] for _ in models]
+    end = perf_counter() + SECONDS_OF_EACH * len(models)
+    while len(taken[0]) < MIN_RUNS or perf_counter() < end:
+        for each, times in zip(sessions, taken, strict=True):
+            start = thread_time()
+            each.run(None, dict(row))
+            times.append(thread_time() - start)
+    return [median(times[1:]) for times in taken]
 
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:

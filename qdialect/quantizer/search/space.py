@@ -52,6 +52,10 @@ class Space:
     """Bytes of tensors that are observed together."""
     show: Callable[[str], None] = lambda text: None
     """Progress callback."""
+    prefer: str = "balance"
+    """What decides between candidates: a key of `trials.DB_PER_PERCENT_TIME`."""
+    measure: bool = False
+    """True to decide by times measured on this machine."""
     by_logits: bool = True
     """True to compare class probabilities by their logits."""
     in_float: Mapping[str, Blocked] = field(default_factory=dict[str, Blocked])

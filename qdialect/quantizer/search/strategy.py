@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,9 +24,11 @@ from qdialect.quantizer.placement.placement import DEQUANTIZE_NS, PlacementKey
 from qdialect.quantizer.rounding.embedding_tables import Table, tables_of
 from qdialect.quantizer.rounding.smoothing import ChannelStatistics, groups, smooth
 from qdialect.quantizer.search.candidates import Candidates, Finished
+from qdialect.quantizer.search.judging import exported, least_ratio, seconds_of
 from qdialect.quantizer.search.max_drop import QUIET_LIMIT, Held, Limit, hold
 from qdialect.quantizer.search.space import Space
 from qdialect.quantizer.search.trials import (
+    ALL_INTEGER_PERCENT,
     DB_PER_PERCENT_TIME,
     MAX_TIME_SHARE_OF_ONE,
     Choice,
@@ -42,6 +44,8 @@ from qdialect.reasons import Blocked
 
 MAX_FURTHER_COMPILED = 2
 """Greatest number of further candidates that are compiled, if the best takes longer than was expected."""
+MAX_MEASURED = 4
+"""Greatest number of further candidates that are compiled to measure their times."""
 MAX_FURTHER_PLANS = 4
 """Greatest number of further plans, each without the nodes that the one before had no integer form of."""
 MAX_SMOOTHING_SAMPLES = 32
@@ -124,6 +128,8 @@ def compile_best(candidates: Candidates, best: Trial) -> tuple[Trial, Finished, 
     done = candidates.finish(best.choice)
     if not best.integer:
         return best, done, []
+    if candidates.space.measure and candidates.measured and not done.is_noisy:
+        return *measured_best(candidates, best, done), []
     if is_slow(done.share, done.share_of_one):
         others = placed_otherwise(candidates.tried.values(), best)[:MAX_FURTHER_COMPILED]
         if done.share_of_one > MAX_TIME_SHARE_OF_ONE:  # last: the others gain more at larger batches
@@ -139,6 +145,30 @@ def compile_best(candidates: Candidates, best: Trial) -> tuple[Trial, Finished, 
         if other is not best and not (again := candidates.finish(other.choice)).is_noisy:
             return other, again, lines
     return best, done, []
+
+
+def measured_best(candidates: Candidates, best: Trial, done: Finished) -> tuple[Trial, Finished]:
+    """Of `best` and the best trials of other placements, compiled, the best by the times they take here, in turn."""
+    tried = list(candidates.tried.values())
+    others = placed_otherwise(tried, best)[:MAX_MEASURED]
+    everything = [t for t in tried if t.choice.price == ALL_INTEGER_PERCENT and t.integer]
+    others += [
+        t for t in everything[:1] if t.placement not in (best.placement, *(o.placement for o in others))
+    ]
+    compiled = [(best, done), *((other, candidates.finish(other.choice)) for other in others)]
+    candidates.space.show("measuring")
+    models = [candidates.space.module, *(one.module for _, one in compiled)]
+    before, *taken = seconds_of([exported(module) for module in models], candidates.measured[0])
+    results = list[tuple[float, Trial, Finished]]()
+    for (trial, one), seconds in zip(compiled, taken, strict=True):
+        share = seconds / before
+        candidates.log.append(
+            f"{trial.choice}: {one.ratio:.1f} dB, {100 * share:.0f} % of the float time measured"
+        )
+        value = trial.value_at(share) if one.ratio >= least_ratio(share) else -inf
+        results.append((value, trial, replace(one, share=share, share_of_one=share)))
+    _, trial, one = max(results, key=lambda result: result[0])
+    return trial, one
 
 
 def placed_otherwise(trials: Collection[Trial], best: Trial) -> list[Trial]:
@@ -218,7 +248,9 @@ def shrunk(candidates: Candidates, best: Trial) -> Trial:
     saved = sum(table.saved for table in tables) / max(_bytes(module), 1)
     time = sum(_nanoseconds(table, target.costs["Placement"]["call"]) for table in tables)
     gain = min(trial.ratio, PLENTY_DB) - min(best.ratio, PLENTY_DB)
-    worth = DB_PER_PERCENT_BYTES * saved - DB_PER_PERCENT_TIME * (time / max(best.float_time, 1.0))
+    worth = DB_PER_PERCENT_BYTES * saved - DB_PER_PERCENT_TIME[candidates.space.prefer] * (
+        time / max(best.float_time, 1.0)
+    )
     return trial if gain + 100 * worth > 0 else best
 
 

@@ -7,7 +7,7 @@ The value of a candidate is its signal-to-noise ratio minus a price for its time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,12 @@ from qdialect.quantizer.statistics.samples import Noise
 
 MIN_GAIN_DB = 0.1
 """dB by which a candidate must be better than the one before it."""
-DB_PER_PERCENT_TIME = 0.3
-"""dB that one percent of the float model's time is worth."""
+DB_PER_PERCENT_TIME = {"speed": 3.0, "balance": 0.3, "accuracy": 0.05}
+"""dB that one percent of the float model's time is worth, by what is preferred."""
+ALL_INTEGER_PERCENT = 0
+"""Price at which all that has an integer kernel is in integers."""
+MIN_FASTER_RATIO = 0.9
+"""Fraction of the result's time up to which a rejected candidate is named."""
 MIN_GAIN_STANDARD_ERRORS = 1.0
 """Standard errors by which a candidate must also be better."""
 CAUTION_DB = {"99.999": 0.3, "99.99": 2.0}
@@ -69,7 +73,8 @@ class Choice:
         parts += ["sequential bias correction"] if self.sequential else []
         parts += ["smoothing"] if self.smooth else []
         parts += ["tables in 8 bits"] if self.tables else []
-        parts += [f"integers at {self.price} %"] if self.price != 100 else []
+        everything = "all in integers" if self.price == ALL_INTEGER_PERCENT else f"integers at {self.price} %"
+        parts += [everything] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
         parts += [f"placed for a batch of {self.batch}"] if self.batch != OPEN_BATCH else []
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
@@ -96,6 +101,8 @@ class Trial:
     """Noise of a classifier's Softmax at a temperature at which no sample is certain."""
     placement: PlacementKey | None = None
     """What is in integers."""
+    prefer: str = "balance"
+    """What is preferred: a key of `DB_PER_PERCENT_TIME`."""
 
     @property
     def integer(self) -> bool:
@@ -115,7 +122,11 @@ class Trial:
         return self.ratio >= least_ratio(self.share)
 
     def value(self, count: int | None = None) -> float:
-        """Signal to noise on the first `count` samples minus the price of its time, in dB."""
+        """Signal to noise on the first `count` samples minus the price of its expected time, in dB."""
+        return self.value_at(self.share, count)
+
+    def value_at(self, share: float, count: int | None = None) -> float:
+        """As `value`, if it takes `share` of the float model's time."""
         caution, ratio = CAUTION_DB.get(self.choice.range, 0.0), 0.0
         if self.noise is not None:
             ratio = self.noise.ratio(count)
@@ -124,7 +135,7 @@ class Trial:
                 if self.choice.range in CLIPPING_RANGES
                 else 0.0
             )
-        return min(ratio, MAX_USEFUL_DB) - DB_PER_PERCENT_TIME * 100 * self.share - caution
+        return min(ratio, MAX_USEFUL_DB) - DB_PER_PERCENT_TIME[self.prefer] * 100 * share - caution
 
     def __str__(self) -> str:
         """As the log says it."""
@@ -149,3 +160,25 @@ def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Tri
         trials = paying
     best = max(trials, key=lambda t: t.value(count), default=now)
     return best if best.pays > now.pays or best.beats(now, count) else now
+
+
+def table(trials: Collection[Trial], chosen: Trial, layers: int) -> list[str]:
+    """The trials that were measured, the fastest first: a line of each. layers: number of linear ops of the model."""
+    known = {id(trial): trial for trial in trials if trial.noise is not None}.values()
+    lines = ["candidates: layers in integers, expected time of the float model's, signal to noise"]
+    for trial in sorted(known, key=lambda t: (t.share, -t.ratio)):
+        mark = "  <- chosen" if trial.choice == chosen.choice else ""
+        share = f"{100 * trial.share:.0f} %"
+        lines.append(f"{trial.layers:5} of {layers}{share:>8}{trial.ratio:8.1f} dB  {trial.choice}{mark}")
+    return lines
+
+
+def faster_line(trials: Collection[Trial], chosen: Trial) -> list[str]:
+    """The line on the fastest candidate that was rejected for its noise, if it is much faster."""
+    others = [t for t in trials if t.pays and t.share < MIN_FASTER_RATIO * chosen.share]
+    if not others or not chosen.integer:
+        return []
+    other = min(others, key=lambda t: (t.share, -t.ratio))
+    what = other.choice if other.choice.price == ALL_INTEGER_PERCENT else f"{other.layers} layers in integers"
+    ratio = other.share / chosen.share
+    return [f"faster: {what}, {ratio:.2f} of the time, {other.ratio:.1f} dB: --prefer speed"]

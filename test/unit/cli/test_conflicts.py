@@ -26,6 +26,7 @@ SAMPLES = {
     "--state": "h=g", "--workers": "2", "--scheduler": "host:1", "--mean": "0.5", "--std": "0.2", "--layout": "NHWC",
     "--labels": "folders", "--metric": "top5", "--preprocess": "tf", "--resize": "256", "--crop": "224",
     "--range": "mse", "--rounding": "gptq", "--weights": "int4", "--max-drop": "30dB", "--threads": "2", "--runs": "3",
+    "--prefer": "speed",
 }  # fmt: skip
 """A value of each option that takes one, other than its default."""
 POSITIONAL = {
@@ -49,7 +50,11 @@ REFUSED = {
         *(frozenset({"--random", one}) for one in ("--data", "--profile", "--state", "--labels", *IMAGES)),
         frozenset({"--labels", "--state"}),
         *(frozenset({"--metric", one}) for one in ("--random", "--state")),
-        *(frozenset({"--weights", one}) for one in ("--range", "--integer-io", "--float-weights")),
+        *(
+            frozenset({"--weights", one})
+            for one in ("--range", "--integer-io", "--float-weights", "--prefer", "--measure")
+        ),
+        frozenset({"--measure", "--max-drop"}),
     },
 }
 """The pairs of which one would have no effect: no other pair is refused."""

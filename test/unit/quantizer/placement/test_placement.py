@@ -241,6 +241,17 @@ def test_a_convolution_costs_what_its_best_form_does() -> None:
     assert few < floating / 8
 
 
+def test_at_no_price_all_that_has_a_kernel_is_in_integers() -> None:
+    """Casts around so small a product take longer than it does."""
+    node = helper.make_node("Conv", ["x", "w"], ["y"])
+    module = qdialect.load(_model([node], [1, 8, 4, 4], w=(8, 8, 1, 1)))
+    func = main_of(module)
+    annotate(module, {name: (-3.0, 3.0) for name in value_names(module).values()}, {})
+    runtime = target("onnxruntime")
+    assert not place(func, runtime, kernels=True).linear
+    assert place(func, runtime, kernels=True, bias=0.0).linear
+
+
 @pytest.mark.parametrize(("two", "cast"), [(False, "r"), (True, "n")])
 def test_a_clamp_in_front_of_integers_is_quantized_behind(two: bool, cast: str) -> None:
     """What a Relu cuts off takes no steps, unless its operand is quantized for another op too."""

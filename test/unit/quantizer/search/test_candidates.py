@@ -22,7 +22,7 @@ from qdialect.quantizer.search.candidates import Candidates, Finished
 from qdialect.quantizer.search.judging import least_ratio
 from qdialect.quantizer.search.space import Latest, Space
 from qdialect.quantizer.search.strategy import best_beyond_chance, compile_best, placed_otherwise
-from qdialect.quantizer.search.trials import MAX_TIME_SHARE, Choice, Trial, better
+from qdialect.quantizer.search.trials import MAX_TIME_SHARE, Choice, Trial, better, faster_line, table
 from qdialect.quantizer.statistics.profiling import Profiler
 from qdialect.quantizer.statistics.samples import Noise
 from qdialect.reasons import Blocked
@@ -46,6 +46,29 @@ def test_a_gain_of_time_is_worth_noise() -> None:
     assert better(plain, [fast]) is fast
     assert better(plain, [trial(25.0, 0.45)]) is plain
     assert better(plain, []) is plain
+
+
+def test_who_prefers_speed_gets_the_shorter_time_and_who_prefers_accuracy_the_lower_noise() -> None:
+    slow, fast = trial(35.0, 0.9), trial(28.0, 0.8)
+
+    def chosen(prefer: str) -> float:
+        return better(*(replace(slow, prefer=prefer), [replace(fast, prefer=prefer)])).share
+
+    assert (chosen("speed"), chosen("balance"), chosen("accuracy")) == (0.8, 0.9, 0.9)
+    assert better(replace(fast, prefer="accuracy"), [replace(slow, prefer="accuracy")]).share == 0.9
+
+
+def test_a_rejected_candidate_that_is_much_faster_is_named_and_all_are_in_a_table() -> None:
+    chosen, fast = trial(42.0, 0.95), replace(trial(35.2, 0.78), choice=Choice(price=0))
+    assert faster_line([chosen, fast], chosen) == [
+        "faster: minmax, nearest, all in integers, 0.82 of the time, 35.2 dB: --prefer speed"
+    ]
+    assert faster_line([chosen, trial(35.2, 0.9)], chosen) == []
+    assert faster_line([chosen, trial(12.0, 0.7)], chosen) == []  # with too much noise to be written
+    assert table([chosen, fast], chosen, 4)[1:] == [
+        "    3 of 4    78 %    35.2 dB  minmax, nearest, all in integers",
+        "    3 of 4    95 %    42.0 dB  minmax, nearest  <- chosen",
+    ]
 
 
 def test_what_would_be_given_up_for_the_float_model_beats_nothing() -> None:
@@ -76,7 +99,12 @@ def test_a_result_that_takes_too_long_gives_way_to_a_faster_one(excess: float, t
         share = next(one.share for one in trials if one.choice == choice) + excess
         return Finished(ModuleOp([]), cast(Report, None), 60.0, share)
 
-    candidates = cast(Candidates, SimpleNamespace(tried={t.choice: t for t in trials}, finish=finish))
+    candidates = cast(
+        Candidates,
+        SimpleNamespace(
+            tried={t.choice: t for t in trials}, finish=finish, space=SimpleNamespace(measure=False)
+        ),
+    )
     assert compile_best(candidates, trials[0])[0] is trials[taken]
 
 
