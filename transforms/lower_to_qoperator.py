@@ -4,7 +4,8 @@ Lower ops on quantized types to the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     affine(a : S) : T        ->  a read as T, if no stored integer changes
-    op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b as a + -b, a mean as a pool
+    op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b as a + -b, a mean as a pool,
+                                 HardSwish as a clamped line, times a
     join(qcast(dcast a)) : T ->  join(a) : T, if the kernel takes operands of any scales
     op(a) : T                ->  qcast(op(dcast a)), if the float kernel is faster than the integer one
     join(a, c : T) : T       ->  join(a, c', ...): a constant row is repeated, up to a few KiB
@@ -355,8 +356,8 @@ class LowerToQoperatorPass(TargetPass):
     reasons = (
         "accumulator-overflow activation-per-axis bias-scale bias-shape block-scales block-size "
         "bound-outside computed-parameter does-not-pay empty-tensor expressed-type float-faster "
-        "float-operand made-by-session mixed-scales no-kernel opset product-form scale-value "
-        "second-consumer too-large unknown-shape weight-axis window-form zero-point"
+        "float-operand inexact-arithmetic made-by-session mixed-scales no-kernel opset product-form "
+        "scale-value second-consumer too-large unknown-shape weight-axis window-form zero-point"
     )
     rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 

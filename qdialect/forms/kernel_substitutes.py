@@ -1,6 +1,7 @@
 """
 Ops without an integer kernel, written with ops that have one: Sub as Add with the second operand negated, HardSigmoid
-as Add with a constant, a mean of all pixels as a global average pool, an average pool as a depthwise convolution.
+as Add with a constant, HardSwish as that and Mul, a mean of all pixels as a global average pool, an average pool as a
+depthwise convolution.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Operation
 
 from qdialect import numerics
@@ -43,6 +45,8 @@ class KernelOfAnother(Form):
     """Further ops among them, on stored integers."""
     guard: Callable[[OnnxOp], Blocked | None] = lambda op: None
     """The reason why the op has no such parts, whatever its types."""
+    also: Sequence[str] = ()
+    """Names of further kernels that the parts need, for the price."""
     constants: int = 0
     """Number of further operands of that kernel, constants of the first operand's storage type."""
 
@@ -59,6 +63,10 @@ class AsConvolution(Form):
 
 MIN_IMAGE_RANK = 3
 """Least rank of a tensor of a batch, channels and pixels."""
+
+
+HARD_SIGMOID_SCALE = np.float32(1 / 255)
+"""The step of the factor of HardSwish, which is 0 to 1."""
 
 
 def negated(type: UniformType) -> UniformType:
@@ -124,6 +132,31 @@ def _over_other_axes(op: OnnxOp) -> Blocked | None:
     return Blocked("window-form", "the mean is not over all pixels of each channel")
 
 
+def _hard_swish(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    """
+    x * HardSigmoid(x), with 255 steps for the factor. Of all values that x stores, none moves by more than a step.
+    """
+    x, y = uniform_of(op.operands[0].type), uniform_of(op.results[0].type)
+    level = UniformType.per_tensor(x.storage, HARD_SIGMOID_SCALE, x.storage.low)
+    stored = np.arange(x.storage.low, x.storage.high + 1).astype(x.storage.dtype)
+    values = x.dequantize(stored).astype(np.float64)
+    factor = np.clip(values / 6 + 0.5, 0, 1)
+    rounded = level.dequantize(level.quantize(factor.astype(np.float32)))
+    exact, close = (y.quantize((values * f).astype(np.float32)).astype(np.int64) for f in (factor, rounded))
+    if np.abs(exact - close).max() > 1:
+        return Blocked("inexact-arithmetic", "a factor of 255 steps moves a result by more than one step")
+    nodes = Nodes()
+    gate = with_element(op.operands[0].type, level)
+    line = nodes.add(
+        "HardSigmoid",
+        [op.operands[0]],
+        gate,
+        {"alpha": FloatAttr(1 / 6, Float32Type()), "beta": FloatAttr(0.5, Float32Type())},
+    )
+    nodes.add("Mul", [op.operands[0], line], op.results[0].type)
+    return nodes.ops
+
+
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """A mean over all pixels, channels first or last, as GlobalAveragePool."""
     shape = required(shape_of(op.operands[0].type), UNKNOWN_RANK)
@@ -163,4 +196,5 @@ REWRITTEN: dict[tuple[str, str], KernelOfAnother] = {
     ),
     ("", "ReduceMean"): KernelOfAnother("QLinearGlobalAveragePool", _mean, guard=_over_other_axes),
     ("", "HardSigmoid"): KernelOfAnother("QLinearAdd", _clamped_line, constants=1),
+    ("", "HardSwish"): KernelOfAnother("QLinearMul", _hard_swish, constants=1, also=("QLinearAdd",)),
 }

@@ -319,7 +319,9 @@ class Costing:
         if not names or names[0] not in each or name not in each or not self._is_kernel(operands, names[0]):
             return FLOAT_ONLY
         size = max(self._elements(v) for v in (*op.operands, op.results[0]))
-        return Expected(self._call + size * each[name], self._call + size * each[names[0]])
+        further = other.also if other is not None else ()
+        integer = sum(self._call + size * each[kernel] for kernel in (names[0], *further))
+        return Expected(self._call + size * each[name], integer)
 
     def _is_kernel(self, operands: int, kernel: str) -> bool:
         """True if the target has a kernel for as many activations, or for one."""

@@ -106,6 +106,34 @@ def test_a_clamped_line_is_a_sum(
     assert (before != after).mean() < 0.02
 
 
+@pytest.mark.parametrize(
+    ("step", "zero", "result", "at", "integer"),
+    [
+        (0.05, 128, 0.03, 13, True),
+        (0.02, 100, 0.012, 31, True),
+        (0.012, 255, 0.0015, 255, False),  # of results to -0.375, which 255 steps do not resolve
+    ],
+)
+def test_a_hard_swish_is_two_kernels_where_no_stored_value_moves_by_more_than_a_step(
+    step: float, zero: int, result: float, at: int, integer: bool, tmp_path: Path
+):
+    constants: dict[str, Array] = {
+        "xs": np.array(step, np.float32),
+        "xz": np.array(zero, np.uint8),
+        "ys": np.array(result, np.float32),
+        "yz": np.array(at, np.uint8),
+    }
+    nodes = [
+        oh.make_node("DequantizeLinear", ["x", "xs", "xz"], ["r"]),
+        oh.make_node("HardSwish", ["r"], ["h"]),
+        oh.make_node("QuantizeLinear", ["h", "ys", "yz"], ["y"]),
+    ]
+    every = np.arange(256).astype(np.uint8).reshape(4, 64)
+    before, after, types = compiled(nodes, constants, {"x": every}, tmp_path)
+    assert steps(before, after) <= 1
+    assert (types == ["QLinearAdd", "QLinearMul"]) is integer
+
+
 def test_what_is_taken_from_a_constant_or_is_one(tmp_path: Path):
     rng = np.random.default_rng(3)
     constants: dict[str, Array] = {
