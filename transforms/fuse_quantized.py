@@ -134,8 +134,8 @@ class FuseQuantizedPass(RewritePass):
     exactness = Exactness.EXACT
     role = Role.FUSING
     reasons = (
-        "activation-per-axis float-operand not-quantized other-parameters second-consumer sides-differ "
-        "too-large weight-axis"
+        "activation-per-axis float-operand not-computable not-quantized other-parameters other-type "
+        "second-consumer sides-differ too-large weight-axis"
     )
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 

@@ -147,7 +147,7 @@ def test_more_blocks_than_a_type_carries_keep_their_negative_scales_no_more():
     assert_close(after, run(before, feeds)[0], feeds)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [one for one in TARGETS if one != "generic"])  # which keeps two bits
 @pytest.mark.parametrize("kind", ["INT2", "UINT2"])
 @pytest.mark.parametrize("result", [True, False])
 def test_a_session_takes_integer_products_of_two_bits(kind: str, target: str, result: bool):
