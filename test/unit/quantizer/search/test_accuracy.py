@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -44,13 +45,16 @@ def by_hand(path: str) -> float:
 
 
 def test_the_first_line_is_top_1_before_and_after(folder: Path, capsys: pytest.CaptureFixture[str]):
-    words = ["--data", "train", "--labels", "folders", *FED]
+    words = ["--data", "train", "--labels", "folders", *FED, "--report", "r.json"]
     assert main(["quantize", "m.onnx", "-o", "q.onnx", *words]) == 0
     lines = capsys.readouterr().err.splitlines()
     before, after, count = by_hand("m.onnx"), by_hand("q.onnx"), int(held_out().sum())
     assert before > 0.9
     assert lines[0].startswith(f"top-1 {100 * before:.1f} % -> {100 * after:.1f} % ({count} images, ±")
     assert re.search(r"±[0-9.]+\), (?:[0-9.]+x faster expected, )?[0-9.]+ k?B of [0-9.]+ k?B$", lines[0])
+    report = json.loads(Path("r.json").read_text())
+    said = f"top-1 {100 * before:.1f} % -> {100 * after:.1f} % ({count} samples, ±"
+    assert report["headline"].startswith(said)
     split = f"split: {COUNT - count} samples calibrate and choose, {count} others measure accuracy"
     assert split in lines
     assert any(
