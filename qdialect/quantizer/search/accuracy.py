@@ -68,8 +68,11 @@ class Accuracy:
         ]
 
     def _score_as_if(self, other: Preprocessing, images: Images, most: int) -> Score:
-        """The score of the float model on at most `most` samples, as if images were preprocessed in another way."""
-        pairs = islice(self.held_out, most)
+        """
+        The score of the float model on at most `most` samples, as if images were preprocessed in another way. They are
+        spread over the data, whose first samples may be of one class.
+        """
+        pairs = islice(self.held_out, 0, None, -(-self.held_out.count // most))
         return self._score(self._as_read, ((images.as_if(other, [feed])[0], right) for feed, right in pairs))
 
     def _score(self, module: ModuleOp, pairs: Iterable[Labelled] | None = None) -> Score:

@@ -100,6 +100,21 @@ def test_a_function_evaluates(folder: Path):
     assert qdialect.quantize("m.onnx", "train.npz", evaluate=certain).summary()[0].startswith("certain ")
 
 
+def test_other_preprocessing_is_tried_on_all_classes(folder: Path):
+    """The first samples of class folders are of one class, of which a network that sees wrong images may be right."""
+    seen: list[Array] = []
+
+    def evaluate(outputs: Array, labels: Array) -> Array:
+        seen.append(labels)
+        return outputs.argmax(1) == labels
+
+    count = int(held_out().sum())
+    qdialect.quantize("m.onnx", "train", labels="folders", evaluate=evaluate)  # normalization is forgotten
+    tried = [labels for labels in seen if len(labels) < count]
+    assert tried
+    assert all(set(labels) == set(seen[0]) for labels in tried)
+
+
 def test_max_drop_is_of_the_metric(folder: Path, capsys: pytest.CaptureFixture[str]):
     words = ["--data", "train.npz", "--labels", "key:y", "--max-drop", "4%", "--verbose"]
     assert main(["quantize", "m.onnx", "-o", "q.onnx", *words]) == 0
