@@ -201,8 +201,8 @@ class RaiseQoperatorPass(RewritePass):
     exactness = Exactness.CLOSE
     role = Role.RAISING
     reasons = (
-        "activation-per-axis attention-form attribute block-size empty-tensor expressed-type float-operand "
-        "invalid-op invalid-parameters made-by-session mixed-scales no-form opset product-form recurrent-form "
+        "activation-per-axis attention-form attribute block-size empty-tensor expressed-type invalid-op "
+        "invalid-parameters made-by-session mixed-scales no-form opset product-form recurrent-form "
         "run-time-scale scale-value second-consumer slope storage-type unknown-shape window-form"
     )
     rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"

@@ -198,3 +198,15 @@ func.func @blocks_of_pixels(%a: tensor<1x12x4x5xi8>) -> (tensor<1x3x8x10xi8>, te
   %c = onnx.DepthToSpace(%a) {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x12x4x5xi8>) -> tensor<1x3x8x10xi8>
   func.return %d, %c : tensor<1x3x8x10xi8>, tensor<1x3x8x10xi8>
 }
+
+// A float operation takes tensors of one scale.
+
+// CHECK-LABEL: func.func @unmoved_scales_of_channels(
+// CHECK: onnx.Sigmoid(
+func.func @unmoved_scales_of_channels(%x: tensor<1x2x3xi8>) -> tensor<1x2x3xi8> {
+  %q = quant.scast %x : tensor<1x2x3xi8> to tensor<1x2x3x!quant.uniform<i8:f32:1, {0.02:5,0.03:-7}>>
+  // expected-remark@+1 {{[lower-to-linalg: activation-per-axis]}}
+  %y = onnx.Sigmoid(%q) : (tensor<1x2x3x!quant.uniform<i8:f32:1, {0.02:5,0.03:-7}>>) -> tensor<1x2x3x!quant.uniform<i8:f32, 0.004:-128>>
+  %r = quant.scast %y : tensor<1x2x3x!quant.uniform<i8:f32, 0.004:-128>> to tensor<1x2x3xi8>
+  func.return %r : tensor<1x2x3xi8>
+}

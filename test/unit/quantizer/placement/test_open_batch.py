@@ -108,11 +108,11 @@ def test_what_is_written_is_not_expected_to_lose_at_a_batch_of_one(
 
 
 @pytest.mark.parametrize("classes", [5, 10, 12])
-def test_a_layer_that_gains_at_one_is_in_integers_beside_those_that_do_not(classes: int):
-    """With each layer's Relu apart, all of them would lose at a batch of one."""
+def test_layers_that_gain_at_one_are_in_integers_where_the_fastest_plan_loses_there(classes: int):
+    """With each layer's Relu apart, all of them would lose at a batch of one; the plan for eight, of three, does."""
     result = qdialect.quantize(layers(64, [256, 256, 256, classes], "n"), data=[{"x": rows(64)}])
     assert not result.floating
-    assert 1 <= result.integer < 4
+    assert result.integer >= 1
 
 
 def test_the_reason_names_the_batch_and_a_stated_one_is_quantized():

@@ -22,7 +22,13 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.quantizer.placement.annotations import annotate, range_of
 from qdialect.quantizer.placement.cut import Cut
 from qdialect.quantizer.placement.op_costs import Costing, Expected, elements_of
-from qdialect.quantizer.placement.placement import DEQUANTIZE_NS, QUANTIZE_NS, Placement, place
+from qdialect.quantizer.placement.placement import (
+    DEQUANTIZE_NS,
+    QUANTIZE_NS,
+    Placement,
+    place,
+    reason_for_float,
+)
 from qdialect.quantizer.statistics.observer import value_names
 from qdialect.rewriting.manager import PassManager
 from qdialect.targets import target
@@ -239,6 +245,20 @@ def test_a_convolution_costs_what_its_best_form_does() -> None:
     """Of three results and a wide window, several pixels of a row are computed as channels: measured 178 us for 609."""
     floating, few = _costs_of_convolution(3)
     assert few < floating / 8
+
+
+def test_a_layer_that_the_fastest_plan_has_in_integers_is_in_float_for_its_noise() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[5,4] x) => (float[5,3] y) <float[4,3] w = {1,2,3,4,5,6,7,8,9,10,11,12}> { y = MatMul (x, w) }""")
+    module = import_model(model)
+    [op] = [
+        one for one in main_of(module).body.block.ops if isinstance(one, OnnxOp) and one.op_type == "MatMul"
+    ]
+    annotate(module, {"x": (-1.0, 1.0), "y": (-9.0, 9.0)}, {})
+    for quieter, id in ({op}, "noisy-layer"), (set[OnnxOp](), "float-faster"):
+        reason = reason_for_float(op, Placement(quieter=quieter))
+        assert reason is not None
+        assert reason.id == id
 
 
 def test_at_no_price_all_that_has_a_kernel_is_in_integers() -> None:

@@ -273,7 +273,6 @@ SAME = {
     "Gelu of its parts": gelu_of_erf,
     "Sigmoid": unary("Sigmoid", 1 / 256, 0),
     "Tanh": unary("Tanh", 1 / 128, 128),
-    "HardSwish": unary("HardSwish", 0.0113, 19),
     "LeakyRelu": unary("LeakyRelu", 0.0113, 19, alpha=0.1),
     "Exp": unary("Exp", 0.0413, 0),
     "Concat": joined,
@@ -293,6 +292,7 @@ SAME = {
     "Where": compared,
 }
 APART = {
+    "HardSwish": unary("HardSwish", 0.0113, 19),
     "Add": binary("Add", 0.047, 121),
     "Sub": binary("Sub", 0.047, 121),
     "Softmax": softmax,
