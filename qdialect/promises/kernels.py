@@ -181,7 +181,7 @@ def _softmax_rows(op: OnnxOp) -> Rows | None:
 
 
 def _softmax_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
-    """The kernel divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
+    """The kernel of 1.31 divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
     if 1 / result <= SOFTMAX_STEPS:
         return False
     shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)

@@ -69,9 +69,9 @@ class Completion(FurtherCasts):
 
     def _use(self) -> str:
         if not self.tensors or self.noise is None or self.without is None:
-            return f"data: no further tensor is quantized, {self.reason}"
+            return f"further tensors: none in 8 bits, {self.reason}"
         return (
-            f"data: {self.tensors} further tensors in 8 bits, with ranges of {self.samples} samples;"
+            f"further tensors: {self.tensors} in 8 bits, with ranges of {self.samples} samples;"
             f" {100 * self.share:.0f} % of the time is expected; {decibels_of(self.noise)} signal to noise against the"
             f" model as it was read, {decibels_of(self.without)} without them"
         )

@@ -210,8 +210,9 @@ class Normalizations:
         if own[0] < MAX_DISTANCE:
             return []
         return [
-            f"warning: the data is not what the model was trained on: in front of '{self._known[0][0]}' most channels"
-            f" are {own[0]:.2g} deviations from the running mean and variance; check how the inputs are scaled"
+            "warning: the data is not what the model was trained on: in front of"
+            f" '{self._known[0][0]}' it is far from the running mean and variance (distance {own[0]:.2g});"
+            " check how the inputs are scaled"
         ]
 
 

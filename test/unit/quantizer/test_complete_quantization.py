@@ -133,7 +133,7 @@ def test_residual_additions_become_integer(
     assert not kinds["Max"]  # the activations begin at zero
     assert _noise(export, report, samples) > 30
     assert report.completion in str(report)
-    assert "further tensors in 8 bits, with ranges of 8 samples" in report.completion
+    assert "in 8 bits, with ranges of 8 samples" in report.completion
     assert "dB without" in report.completion
 
 
@@ -208,7 +208,7 @@ def _float_model() -> bytes:
 
 def test_a_float_model_stays_float(samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
     report = qdialect.compile(_float_model(), data=samples)
-    assert report.completion == "data: no further tensor is quantized, since the model has no quantized one"
+    assert report.completion == "further tensors: none in 8 bits, since the model has no quantized one"
     assert _kinds(report) == {"Conv": 1}
 
 
@@ -217,7 +217,7 @@ def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArra
     again = qdialect.compile(done, data=samples)
     assert (
         again.completion.splitlines()[0]
-        == "data: no further tensor is quantized, since no op in float would be faster in integers"
+        == "further tensors: none in 8 bits, since no op in float would be faster in integers"
     )
 
 
